@@ -1,0 +1,118 @@
+"""Which clusters are watched, how each is reached, and how fresh what we know of it is."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+
+from clusters.choices import PoolStatusMode, Reach, ReadState, Source
+
+
+class Cluster(models.Model):
+    """One Kubernetes cluster that is, or was, watched."""
+
+    name = models.TextField(unique=True)
+    source = models.CharField(max_length=16, choices=Source)
+    kubeconfig_path = models.TextField(blank=True)
+    context = models.TextField(blank=True)
+    url = models.TextField(blank=True)
+    # False when the configuration no longer names it; what was stored stays readable.
+    is_watched = models.BooleanField(default=True)
+    is_paused = models.BooleanField(default=False)
+    pool_status_mode = models.CharField(
+        max_length=4, choices=PoolStatusMode, default=PoolStatusMode.AUTO
+    )
+    created_at = models.DateTimeField()
+
+    reach = models.CharField(max_length=16, choices=Reach, default=Reach.UNKNOWN)
+    reach_message = models.TextField(blank=True)
+    reach_changed_at = models.DateTimeField(null=True)
+    server_version = models.TextField(blank=True)
+    # What kube.discovery found, as its own JSON; None until the first discovery.
+    capabilities = models.JSONField(null=True)
+    discovered_at = models.DateTimeField(null=True)
+
+    # Rises with every transaction that changed what pages show; pages and API make ETags of it.
+    revision = models.BigIntegerField(default=0)
+
+    class Meta:
+        ordering = ("name",)
+        constraints = (
+            models.CheckConstraint(name="cluster_name_not_empty", condition=~Q(name="")),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ClusterKind(models.Model):
+    """How far one kind of object of one cluster has been read; the cursor moves in the transaction of its data."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="kinds")
+    kind = models.CharField(max_length=64)
+    state = models.CharField(max_length=16, choices=ReadState, default=ReadState.WAITING)
+    message = models.TextField(blank=True)
+    api_version = models.TextField(blank=True)
+    # Where the next watch goes on. Empty: nothing was read yet, or it must be read anew.
+    resource_version = models.TextField(blank=True)
+    object_count = models.IntegerField(null=True)
+    # During a first read: how many objects have come so far.
+    read_count = models.IntegerField(null=True)
+    # The latest moment at which what we stored was known to be what the server has.
+    last_synced_at = models.DateTimeField(null=True)
+    last_changed_at = models.DateTimeField(null=True)
+    failing_since = models.DateTimeField(null=True)
+    failures = models.IntegerField(default=0)
+    retry_at = models.DateTimeField(null=True)
+    relists = models.IntegerField(default=0)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(name="cluster_kind_once", fields=("cluster", "kind")),
+            models.CheckConstraint(name="cluster_kind_failures", condition=Q(failures__gte=0)),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} of cluster {self.cluster_id}"
+
+
+class Gap(models.Model):
+    """A time in which changes of one kind may have been missed."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="gaps")
+    kind = models.CharField(max_length=64)
+    started_at = models.DateTimeField()
+    # None while it lasts.
+    ended_at = models.DateTimeField(null=True)
+    reason = models.CharField(max_length=32)
+    message = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ("-started_at",)
+        constraints = (
+            models.CheckConstraint(
+                name="gap_ends_after_start",
+                condition=Q(ended_at__isnull=True) | Q(ended_at__gte=F("started_at")),
+            ),
+            models.UniqueConstraint(
+                name="gap_one_open", fields=("cluster", "kind"), condition=Q(ended_at__isnull=True)
+            ),
+        )
+        indexes = (models.Index(name="gap_time", fields=("cluster", "started_at")),)
+
+    def __str__(self) -> str:
+        return f"gap in {self.kind} of cluster {self.cluster_id} from {self.started_at}"
+
+
+class ClusterNode(models.Model):
+    """A node: its name, and whether it was ready."""
+
+    pk = models.CompositePrimaryKey("cluster_id", "name")
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="nodes")
+    name = models.TextField()
+    # None when the node says nothing about it.
+    is_ready = models.BooleanField(null=True)
+    changed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,36 @@
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class DeviceState(models.TextChoices):
+    """The state of a device; always shown in this order."""
+
+    ALLOCATED = "allocated", _("allocated")
+    AVAILABLE = "available", _("available")
+    BLOCKED = "blocked", _("blocked")
+    UNAVAILABLE = "unavailable", _("unavailable")
+    UNKNOWN = "unknown", _("unknown")
+
+
+class NodeKind(models.TextChoices):
+    """How a pool or slice says where its devices can be used."""
+
+    NODE = "node", _("one node")
+    SELECTOR = "selector", _("by selector")
+    ALL = "all", _("all nodes")
+    PER_DEVICE = "per_device", _("per device")
+    MIXED = "mixed", _("mixed")
+    NONE = "none", _("not said")
+
+
+class Outcome(models.TextChoices):
+    """What became of a pool status request."""
+
+    PENDING = "pending", _("waiting for an answer")
+    ANSWERED = "answered", _("answered")
+    UNANSWERED = "unanswered", _("not answered")
+    NOT_SERVED = "not_served", _("not served")
+    REFUSED = "refused", _("refused (RBAC)")
+    NOBODY_ANSWERS = "nobody_answers", _("served, but nobody answers")
+    BLOCKED = "blocked", _("blocked by an incomplete pool")
+    FAILED = "failed", _("failed")
