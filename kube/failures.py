@@ -1,0 +1,223 @@
+"""What can go wrong between us and an API server, told apart so that callers can act on it.
+
+Every failure says in plain words what happened and what to do, whether trying again can help,
+and when. Cluster data never raises; only broken transport and refusals do.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from typing import ClassVar, Literal
+
+import msgspec
+
+Code = Literal[
+    "unauthorized",
+    "forbidden",
+    "not_found",
+    "conflict",
+    "rejected",
+    "expired",
+    "throttled",
+    "server_error",
+    "unreachable",
+    "timeout",
+    "malformed",
+    "tls",
+    "config",
+]
+
+LONGEST_RETRY_AFTER_SECONDS = 600.0
+
+
+class KubeFailure(Exception):
+    """Base of all failures; `code` is stable and stored, `message` is for people."""
+
+    code: ClassVar[Code]
+    retriable: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        reason: str = "",
+        causes: tuple[str, ...] = (),
+        retry_after_seconds: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        # HTTP status, or the code of an ERROR event inside a watch; None when none arrived.
+        self.status = status
+        self.reason = reason
+        self.causes = causes
+        self.retry_after_seconds = retry_after_seconds
+
+
+class Unauthorized(KubeFailure):
+    code = "unauthorized"
+
+
+class Forbidden(KubeFailure):
+    code = "forbidden"
+
+
+class NotFound(KubeFailure):
+    code = "not_found"
+
+
+class Conflict(KubeFailure):
+    """Somebody else was first: the name is taken, or the object is another one by now."""
+
+    code = "conflict"
+
+
+class Rejected(KubeFailure):
+    """The server understood the request and will never take it in this form (400, 405, 422)."""
+
+    code = "rejected"
+
+
+class Expired(KubeFailure):
+    """The resourceVersion is of no use any more: read everything again."""
+
+    code = "expired"
+
+
+class Throttled(KubeFailure):
+    code = "throttled"
+    retriable = True
+
+
+class ServerError(KubeFailure):
+    code = "server_error"
+    retriable = True
+
+
+class Unreachable(KubeFailure):
+    """No connection, or one that broke before the answer was complete."""
+
+    code = "unreachable"
+    retriable = True
+
+
+class TimedOut(KubeFailure):
+    code = "timeout"
+    retriable = True
+
+
+class Malformed(KubeFailure):
+    """An answer arrived that is not what the Kubernetes API says it must be."""
+
+    code = "malformed"
+    retriable = True
+
+
+class CertificateError(KubeFailure):
+    code = "tls"
+
+
+class ConfigError(KubeFailure):
+    """The kubeconfig, the token or the credential plugin cannot be used as they are."""
+
+    code = "config"
+
+
+class _Cause(msgspec.Struct):
+    reason: str = ""
+
+
+class _Details(msgspec.Struct, rename="camel"):
+    causes: list[_Cause] | None = None
+    retry_after_seconds: float | None = None
+
+
+class Status(msgspec.Struct):
+    """A Kubernetes `Status`, as bodies of errors and ERROR events carry it."""
+
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+    details: _Details | None = None
+
+
+def failure_from_response(*, status: int, body: bytes, retry_after: str | None) -> KubeFailure:
+    """Bodies of 404 and 429 may be plain text: then the text is the message."""
+    try:
+        said = msgspec.json.decode(body, type=Status)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        said = Status(message=body[:500].decode("utf-8", "replace").strip())
+    said.code = status
+    return failure_from_status(said, retry_after_seconds=parse_retry_after(retry_after))
+
+
+def failure_from_status(said: Status, *, retry_after_seconds: float | None = None) -> KubeFailure:
+    """Of an ERROR event, or of the body of an HTTP error."""
+    details = said.details or _Details()
+    if retry_after_seconds is None:
+        retry_after_seconds = details.retry_after_seconds
+    kind, advice = _kind_of(said)
+    text = said.message or f"HTTP {said.code}"
+    return kind(
+        f"{advice} The server said: {text}",
+        status=said.code,
+        reason=said.reason,
+        causes=tuple(cause.reason for cause in details.causes or ()),
+        retry_after_seconds=retry_after_seconds,
+    )
+
+
+_BY_STATUS: dict[int, tuple[type[KubeFailure], str]] = {
+    401: (
+        Unauthorized,
+        "The cluster does not accept our credentials. Sign in again, or renew the token.",
+    ),
+    403: (
+        Forbidden,
+        "The cluster refuses this to our user. Grant the right by RBAC.",
+    ),
+    404: (NotFound, "The cluster does not have this."),
+    409: (Conflict, "Somebody else changed or made this object first."),
+    410: (Expired, "What we knew of the cluster is too old; everything is read again."),
+    429: (Throttled, "The API server is busy and asks us to wait."),
+}
+
+
+def _kind_of(said: Status) -> tuple[type[KubeFailure], str]:
+    # A stored resourceVersion that is no number is answered 400 by a list, 500 by a watch.
+    # A fresh read heals both, as it heals 410.
+    if said.code in {400, 500} and "resourceVersion: Invalid value" in said.message:
+        return Expired, "The stored resourceVersion is not one of this server's."
+    if said.code == 403 and '"system:anonymous"' in said.message:
+        return Forbidden, (
+            "The cluster saw no credentials in our request. "
+            "Check the token or certificate in the kubeconfig."
+        )
+    if said.code in _BY_STATUS:
+        return _BY_STATUS[said.code]
+    if said.code >= 500:
+        return ServerError, "The API server failed to answer. It is tried again."
+    if 300 <= said.code < 400:
+        return Malformed, (
+            "The address redirects elsewhere, as a sign-in page does. "
+            "Check the server address in the kubeconfig."
+        )
+    return Rejected, "The API server does not take this request."
+
+
+def parse_retry_after(value: str | None) -> float | None:
+    """Seconds to wait from a Retry-After header (a number or an HTTP date), at most 10 min."""
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            moment = email.utils.parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        seconds = moment.timestamp() - time.time()
+    if seconds != seconds:  # NaN
+        return None
+    return min(max(seconds, 0.0), LONGEST_RETRY_AFTER_SECONDS)

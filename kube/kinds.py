@@ -1,0 +1,78 @@
+"""The kinds we read, and the versions of each that we know, newest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+DRA_GROUP: Final = "resource.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    name: str
+    group: str  # "" is the core group
+    plural: str
+    namespaced: bool
+    versions: tuple[str, ...]  # newest first
+    verbs: tuple[str, ...] = ("list", "watch")  # what we need to be allowed
+
+
+RESOURCE_SLICE: Final = Kind(
+    "ResourceSlice", DRA_GROUP, "resourceslices", False, ("v1", "v1beta2", "v1beta1")
+)
+RESOURCE_CLAIM: Final = Kind(
+    "ResourceClaim", DRA_GROUP, "resourceclaims", True, ("v1", "v1beta2", "v1beta1")
+)
+DEVICE_CLASS: Final = Kind(
+    "DeviceClass", DRA_GROUP, "deviceclasses", False, ("v1", "v1beta2", "v1beta1")
+)
+DEVICE_TAINT_RULE: Final = Kind(
+    "DeviceTaintRule", DRA_GROUP, "devicetaintrules", False, ("v1", "v1beta2", "v1alpha3")
+)
+RESOURCE_POOL_STATUS_REQUEST: Final = Kind(
+    "ResourcePoolStatusRequest",
+    DRA_GROUP,
+    "resourcepoolstatusrequests",
+    False,
+    ("v1alpha3",),
+    ("create", "get", "list", "watch", "delete"),
+)
+NODE: Final = Kind("Node", "", "nodes", False, ("v1",))
+
+KINDS: Final[dict[str, Kind]] = {
+    kind.name: kind
+    for kind in (
+        RESOURCE_SLICE,
+        RESOURCE_CLAIM,
+        DEVICE_CLASS,
+        DEVICE_TAINT_RULE,
+        NODE,
+        RESOURCE_POOL_STATUS_REQUEST,
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ServedResource:
+    """One kind as a certain cluster serves it."""
+
+    kind: str
+    group_version: str  # "resource.k8s.io/v1", "v1"
+    plural: str
+    namespaced: bool
+
+    @property
+    def version(self) -> str:
+        return self.group_version.rpartition("/")[2]
+
+    @property
+    def path(self) -> str:
+        """Of the collection in all namespaces."""
+        root = "apis" if "/" in self.group_version else "api"
+        return f"/{root}/{self.group_version}/{self.plural}"
+
+
+def served(kind: Kind, version: str) -> ServedResource:
+    group_version = f"{kind.group}/{version}" if kind.group else version
+    return ServedResource(kind.name, group_version, kind.plural, kind.namespaced)
