@@ -3,6 +3,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 
@@ -17,11 +18,21 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
 
+// endWithStdin ends this process when its standard input is closed. The test that started it holds the other end, so
+// a server never outlives its test, however that ends; a parent death signal would also fire when a mere thread ends.
+func endWithStdin() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(1)
+}
+
 func main() {
 	name := filepath.Base(os.Args[0])
 	if len(os.Args) > 1 && name == "controlplane" {
 		name = os.Args[1]
 		os.Args = os.Args[1:]
+	}
+	if os.Getenv("CONTROLPLANE_END_WITH_STDIN") != "" {
+		go endWithStdin()
 	}
 	switch name {
 	case "etcd":
