@@ -1,0 +1,102 @@
+"""Pages of a list by keyset: the last row's sort values are the cursor, so that page 1,000 costs what page 1 does."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.db.models import Model, Q, QuerySet
+
+PAGE_SIZE = 50
+MAX_PAGE_SIZE = 1000
+
+M = TypeVar("M", bound=Model)
+
+
+class InvalidCursor(ValueError):
+    """A cursor that this list did not make."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[M]):
+    """Some rows of a list, and the cursors of its neighbours; None where there is none."""
+
+    rows: list[M]
+    next_cursor: str | None
+    previous_cursor: str | None
+
+
+def encode_cursor(values: Sequence[Any], *, is_backward: bool) -> str:
+    """Make a cursor that fits into a URL."""
+    text = json.dumps([is_backward, *values], separators=(",", ":"), default=str)
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str, *, length: int) -> tuple[list[Any], bool]:
+    """Read a cursor of `length` sort values; raises InvalidCursor."""
+    try:
+        raw = base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))
+        values = json.loads(raw)
+    except (ValueError, binascii.Error) as error:
+        raise InvalidCursor(cursor) from error
+    if not isinstance(values, list) or len(values) != length + 1 or not isinstance(values[0], bool):
+        raise InvalidCursor(cursor)
+    if not all(isinstance(value, (str, int, float)) for value in values[1:]):
+        raise InvalidCursor(cursor)
+    return values[1:], values[0]
+
+
+def keyset_page(
+    rows: QuerySet[M], *, order: Sequence[str], cursor: str | None, size: int = PAGE_SIZE
+) -> Page[M]:
+    """The page that begins after `cursor`, in one query.
+
+    `order` names the sort columns, `-` for descending; together they must be unique, and none may be null.
+    """
+    values, is_backward = decode_cursor(cursor, length=len(order)) if cursor else ([], False)
+    direction = [_reversed(column) for column in order] if is_backward else list(order)
+    if cursor:
+        rows = rows.filter(_after(direction, values))
+    try:
+        found = list(rows.order_by(*direction)[: size + 1])
+    except (ValueError, TypeError) as error:
+        raise InvalidCursor(cursor or "") from error
+    has_more = len(found) > size
+    found = found[:size]
+    if is_backward:
+        found.reverse()
+    return Page(
+        rows=found,
+        next_cursor=_edge(found, order, at=-1, is_backward=False)
+        if found and (has_more or is_backward)
+        else None,
+        previous_cursor=_edge(found, order, at=0, is_backward=True)
+        if found and ((has_more and is_backward) or (cursor and not is_backward))
+        else None,
+    )
+
+
+def _reversed(column: str) -> str:
+    return column[1:] if column.startswith("-") else f"-{column}"
+
+
+def _edge(rows: list[M], order: Sequence[str], *, at: int, is_backward: bool) -> str:
+    values = [getattr(rows[at], column.lstrip("-")) for column in order]
+    return encode_cursor(values, is_backward=is_backward)
+
+
+def _after(order: Sequence[str], values: Sequence[Any]) -> Q:
+    """Rows that stand after the values; the bound on the first column lets an index be used."""
+    condition = Q()
+    equal = Q()
+    for column, value in zip(order, values, strict=True):
+        name, test = (column[1:], "lt") if column.startswith("-") else (column, "gt")
+        condition |= equal & Q(**{f"{name}__{test}": value})
+        equal &= Q(**{name: value})
+    first = order[0]
+    bound = "lte" if first.startswith("-") else "gte"
+    return Q(**{f"{first.lstrip('-')}__{bound}": values[0]}) & condition
