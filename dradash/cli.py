@@ -1,0 +1,36 @@
+"""The `dradash` command: ours first, then every command that Django and the apps have."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit with its code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    command = COMMANDS.get(given[0]) if given else None
+    sys.exit(command(given[1:]) if command else _django(given))
+
+
+def _up(arguments: Sequence[str]) -> int:
+    from dradash.up import command  # noqa: PLC0415 -- each command loads only what it needs
+
+    return command.main(arguments)
+
+
+def _inspect(arguments: Sequence[str]) -> int:
+    from dradash.inspect import command  # noqa: PLC0415 -- each command loads only what it needs
+
+    return command.main(arguments)
+
+
+def _django(arguments: Sequence[str]) -> int:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dradash.settings")
+    from django.core.management import execute_from_command_line  # noqa: PLC0415 -- needs the line above
+
+    execute_from_command_line(["dradash", *arguments])
+    return 0
+
+
+# Commands that run without Django's settings, and so without a database.
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"up": _up, "inspect": _inspect}

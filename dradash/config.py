@@ -1,0 +1,173 @@
+"""Our own settings, read once from the environment into one frozen value.
+
+Reads variables and files that variables name. Knows no Django, so that programs which start without it can use it.
+"""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from environs import Env, EnvValidationError, FileAwareEnv, validate
+from platformdirs import user_data_path
+
+PoolStatusRequestMode = Literal["auto", "on", "off"]
+
+# sockaddr_un holds 108 bytes on Linux and 104 on macOS, the closing zero included.
+SOCKET_PATH_LIMIT_BYTES = 103
+LONGEST_SOCKET_NAME = ".s.PGSQL.5432.lock"
+SECRET_KEY_NAME = "secret_key"
+
+
+@dataclass(frozen=True, slots=True)
+class DradashConfig:
+    """Everything about DRA-Dash that a person may set, apart from what Django itself needs."""
+
+    home: Path
+    """Folder that holds the private Postgres, Redis, keys and logs; only its owner can read it."""
+
+    clusters: tuple[str, ...]
+    """Kubeconfig contexts or paths of kubeconfig files; empty means: find one."""
+
+    simulated: bool
+    """Watch the bundled simulated cluster, whatever else is there."""
+
+    simulator_url: str | None
+    """Where the simulated cluster listens; set by `dradash up` when it has started one."""
+
+    watch_window_seconds: int
+    """How long one watch stays open; the server sends no bookmark in windows shorter than 5 s."""
+
+    stale_after_seconds: int
+    """Age from which a cluster's data is called stale."""
+
+    page_refresh_seconds: int
+    """How often the live parts of a page ask for news."""
+
+    retention_days: int
+    """Days of object history; older partitions are dropped."""
+
+    rollup_retention_days: int
+    """Days of hourly pool figures, kept longer than the objects they came from."""
+
+    pool_status_requests: PoolStatusRequestMode
+    """Whether ResourcePoolStatusRequests are created; `auto` leaves a person's own kubeconfig read-only."""
+
+    pool_status_interval_seconds: int
+    pool_status_timeout_seconds: int
+
+
+def read_config() -> DradashConfig:
+    """What the environment says; raises `environs.EnvError` naming the variable that is wrong."""
+    env = FileAwareEnv(strip_whitespace=True)
+    with env.prefixed("DRADASH_"):
+        return DradashConfig(
+            home=_home(env),
+            clusters=tuple(part for part in env.list("CLUSTERS", []) if part),
+            simulated=env.bool("SIMULATED", False),
+            simulator_url=env.str("SIMULATOR_URL", "") or None,
+            watch_window_seconds=env.int(
+                "WATCH_WINDOW_SECONDS", 10, validate=validate.Range(min=5, max=300)
+            ),
+            stale_after_seconds=env.int("STALE_AFTER_SECONDS", 60, validate=_AT_LEAST_ONE),
+            page_refresh_seconds=env.int("PAGE_REFRESH_SECONDS", 2, validate=_AT_LEAST_ONE),
+            retention_days=env.int("RETENTION_DAYS", 30, validate=_AT_LEAST_ONE),
+            rollup_retention_days=env.int("ROLLUP_RETENTION_DAYS", 400, validate=_AT_LEAST_ONE),
+            pool_status_requests=_pool_status_request_mode(env),
+            pool_status_interval_seconds=env.int(
+                "POOL_STATUS_INTERVAL_SECONDS", 300, validate=validate.Range(min=30)
+            ),
+            pool_status_timeout_seconds=env.int(
+                "POOL_STATUS_TIMEOUT_SECONDS", 30, validate=_AT_LEAST_ONE
+            ),
+        )
+
+
+def socket_folder(home: Path) -> Path:
+    """Where the private servers' sockets are: in `home`, or under /tmp if the path would be too long for a socket."""
+    inside = home / "run"
+    if len(os.fsencode(inside / LONGEST_SOCKET_NAME)) <= SOCKET_PATH_LIMIT_BYTES:
+        return inside
+    digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
+    return Path("/tmp") / f"dradash-{os.getuid()}-{digest}"  # noqa: S108 -- made with mode 0700 and checked before use
+
+
+def read_secret_key(home: Path) -> str:
+    """`SECRET_KEY`, or the file that `SECRET_KEY_FILE` names, or the key made at the first start; empty if there is none."""
+    env = FileAwareEnv(strip_whitespace=True)
+    if given := env.str("SECRET_KEY", ""):
+        return given
+    made = home / SECRET_KEY_NAME
+    return made.read_text(encoding="utf-8").strip() if made.is_file() else ""
+
+
+def database_url(home: Path) -> str:
+    """`DATABASE_URL`, or the private server of `dradash up`."""
+    given = FileAwareEnv(strip_whitespace=True).str("DATABASE_URL", "")
+    return given or f"postgresql://dradash@/dradash?host={socket_folder(home)}"
+
+
+def redis_url(home: Path) -> str:
+    """`REDIS_URL`, or the private server of `dradash up`."""
+    given = FileAwareEnv(strip_whitespace=True).str("REDIS_URL", "")
+    return given or f"unix://{socket_folder(home)}/redis.sock?db=0"
+
+
+def broker_url(url: str) -> str:
+    """The same Redis in the words of Celery, which spells a socket `redis+socket://` and its database `virtual_host`."""
+    if not url.startswith("unix://"):
+        return url
+    parts = urlsplit(url)
+    return f"redis+socket://{parts.path}?virtual_host={dict(parse_qsl(parts.query)).get('db', 0)}"
+
+
+def postgres_settings(
+    url: str,
+    *,
+    connect_timeout_seconds: int,
+    statement_timeout_seconds: int,
+    lock_timeout_seconds: int,
+) -> dict[str, Any]:
+    """Django's entry for a `postgresql://` URL; what stands after its `?` goes to libpq as it is."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"postgres", "postgresql"}:
+        msg = f"DATABASE_URL must start with postgresql:// and not with {parts.scheme}://."
+        raise EnvValidationError(msg, msg)
+    given = dict(parse_qsl(parts.query))
+    host = given.pop("host", None) or unquote(parts.hostname or "")
+    limits = (
+        f"-c statement_timeout={statement_timeout_seconds}s "
+        f"-c lock_timeout={lock_timeout_seconds}s "
+        "-c idle_in_transaction_session_timeout=300s"
+    )
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": host,
+        "PORT": str(parts.port or ""),
+        "CONN_MAX_AGE": 600,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {
+            "connect_timeout": connect_timeout_seconds,
+            "application_name": "dradash",
+            **given,
+            "options": f"{limits} {given.get('options', '')}".strip(),
+        },
+    }
+
+
+_AT_LEAST_ONE = validate.Range(min=1)
+
+
+def _home(env: Env) -> Path:
+    named = env.str("HOME", "")
+    return Path(named).expanduser().absolute() if named else user_data_path("dradash")
+
+
+def _pool_status_request_mode(env: Env) -> PoolStatusRequestMode:
+    one_of = validate.OneOf(["auto", "on", "off"])
+    return cast(PoolStatusRequestMode, env.str("POOL_STATUS_REQUESTS", "auto", validate=one_of))

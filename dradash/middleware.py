@@ -1,0 +1,51 @@
+"""What every answer carries, and the two addresses that answer before anything that could fail."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from dradash import probes
+
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
+
+# style-src and script-src have no 'unsafe-inline': no page holds an inline script or style.
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+
+
+def content_security_policy(get_response: GetResponse) -> GetResponse:
+    """Django has this built in from 6.0 on."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+        return response
+
+    return middleware
+
+
+def probe(get_response: GetResponse) -> GetResponse:
+    """Answer the probes first: before hosts, sessions and redirects, none of which a kubelet has to satisfy."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        match request.path_info:
+            case "/healthz":
+                return probes.healthz()
+            case "/readyz":
+                return probes.readyz()
+            case _:
+                return get_response(request)
+
+    return middleware

@@ -1,0 +1,24 @@
+from importlib.util import find_spec
+
+from django.contrib.auth import views as auth_views
+from django.urls import include, path
+
+from dradash.signin import SignInView
+
+urlpatterns = [
+    path("accounts/login/", SignInView.as_view(), name="login"),
+    path("accounts/logout/", auth_views.LogoutView.as_view(), name="logout"),
+    path("i18n/", include("django.conf.urls.i18n")),
+]
+urlpatterns += [
+    path(prefix, include(module))
+    for prefix, module in (
+        ("clusters/", "clusters.urls"),
+        ("pools/", "pools.urls"),
+        ("api/v1/", "api.urls"),
+        ("", "dashboard.urls"),
+    )
+    if find_spec(module)
+]
+
+handler500 = "dradash.errors.server_error"
