@@ -243,6 +243,16 @@ class DeviceClass:
     problems: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node's name and readiness; None while its kubelet has not said."""
+
+    name: str
+    uid: str
+    is_ready: bool | None
+    problems: tuple[Problem, ...] = ()
+
+
 DeviceState = Literal["allocated", "unavailable", "blocked", "available", "unknown"]
 
 
@@ -326,3 +336,5 @@ class AssessedPool:
     problems: tuple[Problem, ...] = ()
     older_generations: tuple[int, ...] = ()
     """Generations that are still published and ignored."""
+    unpublished: tuple[AllocationResult, ...] = ()
+    """Allocations of this pool's devices that its newest generation does not publish; counted nowhere."""

@@ -1,0 +1,143 @@
+"""Typed access to JSON that may be anything: what does not fit is left out, and becomes a problem that names its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dra.quantity import Quantity, parse_quantity
+from dra.values import Problem
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+class Fields:
+    """One JSON object. A member that is missing or null is simply absent; one of a wrong type is absent with a problem."""
+
+    __slots__ = ("path", "problems", "raw")
+
+    def __init__(self, raw: Any, *, path: str, problems: list[Problem]) -> None:
+        """Read `raw`; problems are appended to the given list, with `path` in front."""
+        self.path = path
+        self.problems = problems
+        self.raw: Mapping[str, Any] = raw if isinstance(raw, dict) else _NOTHING
+        if raw is not None and not isinstance(raw, dict):
+            self.complain(path, expected="an object", found=raw)
+
+    def complain(self, place: str, *, expected: str, found: Any) -> None:
+        """Note that something at `place` could not be read."""
+        message = f"{place} should be {expected}, but is {_in_words(found)}"
+        self.problems.append(Problem("unreadable_field", message))
+
+    def _place(self, name: str) -> str:
+        return f"{self.path}.{name}" if self.path else name
+
+    def text(self, name: str) -> str | None:
+        """A string, or None."""
+        value = self.raw.get(name)
+        if value is None or isinstance(value, str):
+            return value
+        self.complain(self._place(name), expected="text", found=value)
+        return None
+
+    def integer(self, name: str) -> int | None:
+        """A whole number that fits 64 bits, or None."""
+        value = self.raw.get(name)
+        if value is None:
+            return None
+        if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
+            return value
+        self.complain(self._place(name), expected="a whole number", found=value)
+        return None
+
+    def flag(self, name: str) -> bool:
+        """A boolean; False when absent."""
+        value = self.raw.get(name)
+        if value is None or isinstance(value, bool):
+            return bool(value)
+        self.complain(self._place(name), expected="true or false", found=value)
+        return False
+
+    def quantity(self, name: str) -> Quantity | None:
+        """A quantity, or None."""
+        value = self.raw.get(name)
+        if value is None:
+            return None
+        quantity = parse_quantity(value)
+        if quantity is None:
+            self.complain(self._place(name), expected="a quantity", found=value)
+        return quantity
+
+    def has(self, name: str) -> bool:
+        """Whether the member is there and not null."""
+        return self.raw.get(name) is not None
+
+    def child(self, name: str) -> Fields:
+        """The object of that name; an empty one when absent."""
+        return Fields(self.raw.get(name), path=self._place(name), problems=self.problems)
+
+    def children(self, name: str) -> Iterator[Fields]:
+        """The objects of a list. An absent list and `null`, which API servers do send, are empty."""
+        place = self._place(name)
+        for index, item in enumerate(self._items(name)):
+            if isinstance(item, dict):
+                yield Fields(item, path=f"{place}[{index}]", problems=self.problems)
+            else:
+                self.complain(f"{place}[{index}]", expected="an object", found=item)
+
+    def members(self, name: str) -> Iterator[tuple[str, Any]]:
+        """The members of an object, as they are."""
+        value = self.raw.get(name)
+        if value is None:
+            return
+        if not isinstance(value, dict):
+            self.complain(self._place(name), expected="an object", found=value)
+            return
+        for key, item in value.items():
+            if isinstance(key, str):
+                yield key, item
+            else:
+                self.complain(f"a key of {self._place(name)}", expected="text", found=key)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """The strings of a list."""
+        found = []
+        for index, item in enumerate(self._items(name)):
+            if isinstance(item, str):
+                found.append(item)
+            else:
+                self.complain(f"{self._place(name)}[{index}]", expected="text", found=item)
+        return tuple(found)
+
+    def quantities(self, name: str) -> tuple[Quantity, ...]:
+        """The quantities of a list."""
+        found = []
+        for index, item in enumerate(self._items(name)):
+            quantity = parse_quantity(item)
+            if quantity is None:
+                self.complain(f"{self._place(name)}[{index}]", expected="a quantity", found=item)
+            else:
+                found.append(quantity)
+        return tuple(found)
+
+    def _items(self, name: str) -> list[Any]:
+        value = self.raw.get(name)
+        if value is None:
+            return []
+        if isinstance(value, list):
+            return value
+        self.complain(self._place(name), expected="a list", found=value)
+        return []
+
+
+def _in_words(found: Any) -> str:
+    """Name a value shortly, whatever it is."""
+    if found is None:
+        return "null"
+    if isinstance(found, bool):
+        return "true" if found else "false"
+    if isinstance(found, int | float):
+        return "a number"
+    if isinstance(found, str):
+        return f"the text {found[:40]!r}"
+    return "a list" if isinstance(found, list) else "an object"
