@@ -111,6 +111,41 @@ def steps(
     return result
 
 
+def join_steps(
+    hours: Sequence[Step], *, start: datetime, end: datetime, step: timedelta
+) -> list[Step]:
+    """Short steps, in order of time, joined to longer ones; where there is none, the joined one is unknown."""
+    result = []
+    first = 0
+    at = start
+    while at < end:
+        until = min(at + step, end)
+        last = first
+        while last < len(hours) and hours[last].at < until:
+            last += 1
+        result.append(_joined(hours[first:last], at=at))
+        first, at = last, until
+    return result
+
+
+def _joined(hours: Sequence[Step], *, at: datetime) -> Step:
+    mean, least, most = {}, {}, {}
+    for name in FIGURES:
+        known = [
+            (getattr(hour.mean, name), hour.known_seconds)
+            for hour in hours
+            if getattr(hour.mean, name) is not None
+        ]
+        seconds = sum(weight for _, weight in known)
+        mean[name] = sum(value * weight for value, weight in known) / seconds if seconds else None
+        lows = [getattr(hour.least, name) for hour in hours]
+        highs = [getattr(hour.most, name) for hour in hours]
+        least[name] = min((value for value in lows if value is not None), default=None)
+        most[name] = max((value for value in highs if value is not None), default=None)
+    known_seconds = sum(hour.known_seconds for hour in hours)
+    return Step(at, known_seconds, Figures(**mean), Figures(**least), Figures(**most))
+
+
 def _step(pieces: Sequence[_Piece], *, first: int, at: datetime, until: datetime) -> Step:
     inside = []
     for piece in pieces[first:]:

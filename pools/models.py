@@ -153,7 +153,9 @@ class Device(models.Model):
             models.Index(name="device_list", fields=("driver", "pool_name", "name", "id")),
             models.Index(name="device_node", fields=("node_name", "driver", "pool_name", "name")),
             models.Index(name="device_state", fields=("state", "driver", "pool_name", "name")),
-            GinIndex(name="device_attributes", fields=("attributes",), opclasses=("jsonb_path_ops",)),
+            GinIndex(
+                name="device_attributes", fields=("attributes",), opclasses=("jsonb_path_ops",)
+            ),
         )
 
     def __str__(self) -> str:
@@ -182,7 +184,9 @@ class Allocation(models.Model):
 
     class Meta:
         indexes = (
-            models.Index(name="allocation_device", fields=("cluster", "driver", "pool_name", "device")),
+            models.Index(
+                name="allocation_device", fields=("cluster", "driver", "pool_name", "device")
+            ),
             models.Index(name="allocation_claim", fields=("cluster", "claim_object_id")),
         )
 
@@ -299,7 +303,9 @@ class PoolStatusAnswer(models.Model):
 
     class Meta:
         indexes = (
-            models.Index(name="pool_status_pool", fields=("cluster", "driver", "pool_name", "-observed_at")),
+            models.Index(
+                name="pool_status_pool", fields=("cluster", "driver", "pool_name", "-observed_at")
+            ),
         )
 
     def __str__(self) -> str:

@@ -43,7 +43,11 @@ def decode_cursor(cursor: str, *, length: int) -> tuple[list[Any], bool]:
         values = json.loads(raw)
     except (ValueError, binascii.Error) as error:
         raise InvalidCursor(cursor) from error
-    if not isinstance(values, list) or len(values) != length + 1 or not isinstance(values[0], bool):
+    if (
+        not isinstance(values, list)
+        or len(values) != length + 1
+        or not isinstance(values[0], bool)
+    ):
         raise InvalidCursor(cursor)
     if not all(isinstance(value, (str, int, float)) for value in values[1:]):
         raise InvalidCursor(cursor)

@@ -5,87 +5,205 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Cluster',
+            name="Cluster",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.TextField(unique=True)),
-                ('source', models.CharField(choices=[('kubeconfig', 'kubeconfig'), ('in_cluster', 'in-cluster'), ('simulated', 'simulated')], max_length=16)),
-                ('kubeconfig_path', models.TextField(blank=True)),
-                ('context', models.TextField(blank=True)),
-                ('url', models.TextField(blank=True)),
-                ('is_watched', models.BooleanField(default=True)),
-                ('is_paused', models.BooleanField(default=False)),
-                ('pool_status_mode', models.CharField(choices=[('auto', 'automatic'), ('on', 'on'), ('off', 'off')], default='auto', max_length=4)),
-                ('created_at', models.DateTimeField()),
-                ('reach', models.CharField(choices=[('unknown', 'not tried yet'), ('ok', 'reachable'), ('unreachable', 'unreachable'), ('timeout', 'too slow'), ('unauthorized', 'sign-in refused'), ('forbidden', 'not allowed'), ('throttled', 'throttled'), ('server_error', 'server error'), ('malformed', 'unreadable answers'), ('tls', 'certificate problem'), ('config', 'configuration problem')], default='unknown', max_length=16)),
-                ('reach_message', models.TextField(blank=True)),
-                ('reach_changed_at', models.DateTimeField(null=True)),
-                ('server_version', models.TextField(blank=True)),
-                ('capabilities', models.JSONField(null=True)),
-                ('discovered_at', models.DateTimeField(null=True)),
-                ('revision', models.BigIntegerField(default=0)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.TextField(unique=True)),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[
+                            ("kubeconfig", "kubeconfig"),
+                            ("in_cluster", "in-cluster"),
+                            ("simulated", "simulated"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("kubeconfig_path", models.TextField(blank=True)),
+                ("context", models.TextField(blank=True)),
+                ("url", models.TextField(blank=True)),
+                ("is_watched", models.BooleanField(default=True)),
+                ("is_paused", models.BooleanField(default=False)),
+                (
+                    "pool_status_mode",
+                    models.CharField(
+                        choices=[("auto", "automatic"), ("on", "on"), ("off", "off")],
+                        default="auto",
+                        max_length=4,
+                    ),
+                ),
+                ("created_at", models.DateTimeField()),
+                (
+                    "reach",
+                    models.CharField(
+                        choices=[
+                            ("unknown", "not tried yet"),
+                            ("ok", "reachable"),
+                            ("unreachable", "unreachable"),
+                            ("timeout", "too slow"),
+                            ("unauthorized", "sign-in refused"),
+                            ("forbidden", "not allowed"),
+                            ("throttled", "throttled"),
+                            ("server_error", "server error"),
+                            ("malformed", "unreadable answers"),
+                            ("tls", "certificate problem"),
+                            ("config", "configuration problem"),
+                        ],
+                        default="unknown",
+                        max_length=16,
+                    ),
+                ),
+                ("reach_message", models.TextField(blank=True)),
+                ("reach_changed_at", models.DateTimeField(null=True)),
+                ("server_version", models.TextField(blank=True)),
+                ("capabilities", models.JSONField(null=True)),
+                ("discovered_at", models.DateTimeField(null=True)),
+                ("revision", models.BigIntegerField(default=0)),
             ],
             options={
-                'ordering': ('name',),
-                'constraints': [models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='cluster_name_not_empty')],
+                "ordering": ("name",),
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("name", ""), _negated=True),
+                        name="cluster_name_not_empty",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='ClusterNode',
+            name="ClusterNode",
             fields=[
-                ('pk', models.CompositePrimaryKey('cluster_id', 'name', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('name', models.TextField()),
-                ('is_ready', models.BooleanField(null=True)),
-                ('changed_at', models.DateTimeField()),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='nodes', to='clusters.cluster')),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "cluster_id",
+                        "name",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("name", models.TextField()),
+                ("is_ready", models.BooleanField(null=True)),
+                ("changed_at", models.DateTimeField()),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="nodes",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ClusterKind',
+            name="ClusterKind",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=64)),
-                ('state', models.CharField(choices=[('waiting', 'not read yet'), ('reading', 'first read under way'), ('watching', 'watching'), ('not_served', 'not served'), ('forbidden', 'not allowed'), ('failing', 'failing')], default='waiting', max_length=16)),
-                ('message', models.TextField(blank=True)),
-                ('api_version', models.TextField(blank=True)),
-                ('resource_version', models.TextField(blank=True)),
-                ('object_count', models.IntegerField(null=True)),
-                ('read_count', models.IntegerField(null=True)),
-                ('last_synced_at', models.DateTimeField(null=True)),
-                ('last_changed_at', models.DateTimeField(null=True)),
-                ('failing_since', models.DateTimeField(null=True)),
-                ('failures', models.IntegerField(default=0)),
-                ('retry_at', models.DateTimeField(null=True)),
-                ('relists', models.IntegerField(default=0)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='kinds', to='clusters.cluster')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=64)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "not read yet"),
+                            ("reading", "first read under way"),
+                            ("watching", "watching"),
+                            ("not_served", "not served"),
+                            ("forbidden", "not allowed"),
+                            ("failing", "failing"),
+                        ],
+                        default="waiting",
+                        max_length=16,
+                    ),
+                ),
+                ("message", models.TextField(blank=True)),
+                ("api_version", models.TextField(blank=True)),
+                ("resource_version", models.TextField(blank=True)),
+                ("object_count", models.IntegerField(null=True)),
+                ("read_count", models.IntegerField(null=True)),
+                ("last_synced_at", models.DateTimeField(null=True)),
+                ("last_changed_at", models.DateTimeField(null=True)),
+                ("failing_since", models.DateTimeField(null=True)),
+                ("failures", models.IntegerField(default=0)),
+                ("retry_at", models.DateTimeField(null=True)),
+                ("relists", models.IntegerField(default=0)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="kinds",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'kind'), name='cluster_kind_once'), models.CheckConstraint(condition=models.Q(('failures__gte', 0)), name='cluster_kind_failures')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("cluster", "kind"), name="cluster_kind_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("failures__gte", 0)), name="cluster_kind_failures"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Gap',
+            name="Gap",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=64)),
-                ('started_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('reason', models.CharField(max_length=32)),
-                ('message', models.TextField(blank=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='gaps', to='clusters.cluster')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=64)),
+                ("started_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("reason", models.CharField(max_length=32)),
+                ("message", models.TextField(blank=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="gaps",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-started_at',),
-                'indexes': [models.Index(fields=['cluster', 'started_at'], name='gap_time')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('ended_at__isnull', True), ('ended_at__gte', models.F('started_at')), _connector='OR'), name='gap_ends_after_start'), models.UniqueConstraint(condition=models.Q(('ended_at__isnull', True)), fields=('cluster', 'kind'), name='gap_one_open')],
+                "ordering": ("-started_at",),
+                "indexes": [models.Index(fields=["cluster", "started_at"], name="gap_time")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("ended_at__isnull", True),
+                            ("ended_at__gte", models.F("started_at")),
+                            _connector="OR",
+                        ),
+                        name="gap_ends_after_start",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("ended_at__isnull", True)),
+                        fields=("cluster", "kind"),
+                        name="gap_one_open",
+                    ),
+                ],
             },
         ),
     ]

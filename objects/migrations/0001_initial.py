@@ -5,95 +5,199 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('clusters', '0001_initial'),
+        ("clusters", "0001_initial"),
     ]
 
     operations = [
         migrations.RunSQL(
-            "CREATE SEQUENCE objects_kubeobject_id_seq CACHE 100", reverse_sql="DROP SEQUENCE objects_kubeobject_id_seq"
+            "CREATE SEQUENCE objects_kubeobject_id_seq CACHE 100",
+            reverse_sql="DROP SEQUENCE objects_kubeobject_id_seq",
         ),
         migrations.CreateModel(
-            name='Checkpoint',
+            name="Checkpoint",
             fields=[
-                ('pk', models.CompositePrimaryKey('cluster_id', 'kind', 'at', 'object_id', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(max_length=64)),
-                ('at', models.DateTimeField()),
-                ('object_id', models.BigIntegerField()),
-                ('digest', models.UUIDField()),
-                ('generation', models.BigIntegerField(null=True)),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "cluster_id",
+                        "kind",
+                        "at",
+                        "object_id",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("kind", models.CharField(max_length=64)),
+                ("at", models.DateTimeField()),
+                ("object_id", models.BigIntegerField()),
+                ("digest", models.UUIDField()),
+                ("generation", models.BigIntegerField(null=True)),
             ],
             options={
-                'db_table': 'objects_checkpoint',
-                'managed': False,
+                "db_table": "objects_checkpoint",
+                "managed": False,
             },
         ),
         migrations.CreateModel(
-            name='ObjectEvent',
+            name="ObjectEvent",
             fields=[
-                ('pk', models.CompositePrimaryKey('cluster_id', 'object_id', 'at', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('object_id', models.BigIntegerField()),
-                ('at', models.DateTimeField()),
-                ('op', models.CharField(choices=[('added', 'added'), ('modified', 'modified'), ('deleted', 'deleted'), ('resync_added', 'found added'), ('resync_modified', 'found modified'), ('resync_deleted', 'found deleted')], max_length=16)),
-                ('resource_version', models.TextField()),
-                ('digest', models.UUIDField()),
-                ('generation', models.BigIntegerField(null=True)),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "cluster_id",
+                        "object_id",
+                        "at",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("object_id", models.BigIntegerField()),
+                ("at", models.DateTimeField()),
+                (
+                    "op",
+                    models.CharField(
+                        choices=[
+                            ("added", "added"),
+                            ("modified", "modified"),
+                            ("deleted", "deleted"),
+                            ("resync_added", "found added"),
+                            ("resync_modified", "found modified"),
+                            ("resync_deleted", "found deleted"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("resource_version", models.TextField()),
+                ("digest", models.UUIDField()),
+                ("generation", models.BigIntegerField(null=True)),
             ],
             options={
-                'db_table': 'objects_objectevent',
-                'managed': False,
+                "db_table": "objects_objectevent",
+                "managed": False,
             },
         ),
         migrations.CreateModel(
-            name='Body',
+            name="Body",
             fields=[
-                ('pk', models.CompositePrimaryKey('cluster_id', 'digest', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('digest', models.UUIDField()),
-                ('dictionary_id', models.BigIntegerField(null=True)),
-                ('size_bytes', models.IntegerField()),
-                ('content', models.BinaryField()),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clusters.cluster')),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "cluster_id",
+                        "digest",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("digest", models.UUIDField()),
+                ("dictionary_id", models.BigIntegerField(null=True)),
+                ("size_bytes", models.IntegerField()),
+                ("content", models.BinaryField()),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='BodyDictionary',
+            name="BodyDictionary",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=64)),
-                ('driver', models.TextField(blank=True)),
-                ('content', models.BinaryField()),
-                ('trained_at', models.DateTimeField()),
-                ('ratio', models.FloatField()),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clusters.cluster')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=64)),
+                ("driver", models.TextField(blank=True)),
+                ("content", models.BinaryField()),
+                ("trained_at", models.DateTimeField()),
+                ("ratio", models.FloatField()),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['cluster', 'kind', 'driver'], name='dictionary_newest')],
+                "indexes": [
+                    models.Index(fields=["cluster", "kind", "driver"], name="dictionary_newest")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='KubeObject',
+            name="KubeObject",
             fields=[
-                ('pk', models.CompositePrimaryKey('cluster_id', 'id', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('id', models.BigIntegerField(db_default=models.Func(models.Value('objects_kubeobject_id_seq'), function='nextval'))),
-                ('kind', models.CharField(max_length=64)),
-                ('uid', models.UUIDField()),
-                ('namespace', models.TextField(blank=True)),
-                ('name', models.TextField()),
-                ('api_version', models.TextField()),
-                ('resource_version', models.TextField()),
-                ('digest', models.UUIDField()),
-                ('generation', models.BigIntegerField(null=True)),
-                ('first_seen_at', models.DateTimeField()),
-                ('changed_at', models.DateTimeField()),
-                ('deleted_at', models.DateTimeField(null=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clusters.cluster')),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "cluster_id",
+                        "id",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "id",
+                    models.BigIntegerField(
+                        db_default=models.Func(
+                            models.Value("objects_kubeobject_id_seq"), function="nextval"
+                        )
+                    ),
+                ),
+                ("kind", models.CharField(max_length=64)),
+                ("uid", models.UUIDField()),
+                ("namespace", models.TextField(blank=True)),
+                ("name", models.TextField()),
+                ("api_version", models.TextField()),
+                ("resource_version", models.TextField()),
+                ("digest", models.UUIDField()),
+                ("generation", models.BigIntegerField(null=True)),
+                ("first_seen_at", models.DateTimeField()),
+                ("changed_at", models.DateTimeField()),
+                ("deleted_at", models.DateTimeField(null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['cluster', 'kind', 'namespace', 'name'], name='object_name'), models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['cluster', 'kind'], name='object_living')],
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'kind', 'uid'), name='object_uid_once')],
+                "indexes": [
+                    models.Index(
+                        fields=["cluster", "kind", "namespace", "name"], name="object_name"
+                    ),
+                    models.Index(
+                        condition=models.Q(("deleted_at__isnull", True)),
+                        fields=["cluster", "kind"],
+                        name="object_living",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("cluster", "kind", "uid"), name="object_uid_once"
+                    )
+                ],
             },
         ),
     ]

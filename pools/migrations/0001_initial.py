@@ -7,235 +7,520 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('clusters', '0001_initial'),
+        ("clusters", "0001_initial"),
     ]
 
     operations = [
         migrations.RunSQL(
-            "CREATE SEQUENCE pools_pool_id_seq CACHE 100", reverse_sql="DROP SEQUENCE pools_pool_id_seq"
+            "CREATE SEQUENCE pools_pool_id_seq CACHE 100",
+            reverse_sql="DROP SEQUENCE pools_pool_id_seq",
         ),
         migrations.RunSQL(
-            "CREATE SEQUENCE pools_device_id_seq CACHE 100", reverse_sql="DROP SEQUENCE pools_device_id_seq"
+            "CREATE SEQUENCE pools_device_id_seq CACHE 100",
+            reverse_sql="DROP SEQUENCE pools_device_id_seq",
         ),
         migrations.RunSQL(
-            "CREATE SEQUENCE pools_allocation_id_seq CACHE 100", reverse_sql="DROP SEQUENCE pools_allocation_id_seq"
+            "CREATE SEQUENCE pools_allocation_id_seq CACHE 100",
+            reverse_sql="DROP SEQUENCE pools_allocation_id_seq",
         ),
         migrations.CreateModel(
-            name='PoolHour',
+            name="PoolHour",
             fields=[
-                ('pk', models.CompositePrimaryKey('cluster_id', 'pool_id', 'hour', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('pool_id', models.BigIntegerField()),
-                ('hour', models.DateTimeField()),
-                ('known_seconds', models.IntegerField()),
-                ('least', models.JSONField()),
-                ('most', models.JSONField()),
-                ('mean', models.JSONField()),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "cluster_id",
+                        "pool_id",
+                        "hour",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("pool_id", models.BigIntegerField()),
+                ("hour", models.DateTimeField()),
+                ("known_seconds", models.IntegerField()),
+                ("least", models.JSONField()),
+                ("most", models.JSONField()),
+                ("mean", models.JSONField()),
             ],
             options={
-                'db_table': 'pools_poolhour',
-                'managed': False,
+                "db_table": "pools_poolhour",
+                "managed": False,
             },
         ),
         migrations.CreateModel(
-            name='PoolSample',
+            name="PoolSample",
             fields=[
-                ('pk', models.CompositePrimaryKey('cluster_id', 'pool_id', 'at', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('pool_id', models.BigIntegerField()),
-                ('at', models.DateTimeField()),
-                ('generation', models.BigIntegerField(null=True)),
-                ('is_complete', models.BooleanField()),
-                ('has_vanished', models.BooleanField(default=False)),
-                ('total', models.IntegerField(null=True)),
-                ('allocated', models.IntegerField(null=True)),
-                ('partly_used', models.IntegerField(null=True)),
-                ('unavailable', models.IntegerField(null=True)),
-                ('blocked', models.IntegerField(null=True)),
-                ('available', models.IntegerField(null=True)),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "cluster_id",
+                        "pool_id",
+                        "at",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("pool_id", models.BigIntegerField()),
+                ("at", models.DateTimeField()),
+                ("generation", models.BigIntegerField(null=True)),
+                ("is_complete", models.BooleanField()),
+                ("has_vanished", models.BooleanField(default=False)),
+                ("total", models.IntegerField(null=True)),
+                ("allocated", models.IntegerField(null=True)),
+                ("partly_used", models.IntegerField(null=True)),
+                ("unavailable", models.IntegerField(null=True)),
+                ("blocked", models.IntegerField(null=True)),
+                ("available", models.IntegerField(null=True)),
             ],
             options={
-                'db_table': 'pools_poolsample',
-                'managed': False,
+                "db_table": "pools_poolsample",
+                "managed": False,
             },
         ),
         migrations.CreateModel(
-            name='PoolStatusRequest',
+            name="PoolStatusRequest",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.TextField()),
-                ('driver', models.TextField()),
-                ('pool_name', models.TextField(blank=True)),
-                ('partition_type_attribute', models.TextField(blank=True)),
-                ('outcome', models.CharField(choices=[('pending', 'waiting for an answer'), ('answered', 'answered'), ('unanswered', 'not answered'), ('not_served', 'not served'), ('refused', 'refused (RBAC)'), ('nobody_answers', 'served, but nobody answers'), ('blocked', 'blocked by an incomplete pool'), ('failed', 'failed')], default='pending', max_length=16)),
-                ('message', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField()),
-                ('answered_at', models.DateTimeField(null=True)),
-                ('is_removed', models.BooleanField(default=False)),
-                ('pool_count', models.IntegerField(null=True)),
-                ('pools_answered', models.IntegerField(null=True)),
-                ('pools_differing', models.IntegerField(null=True)),
-                ('blocked_by', models.JSONField(default=list)),
-                ('answer', models.JSONField(null=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clusters.cluster')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.TextField()),
+                ("driver", models.TextField()),
+                ("pool_name", models.TextField(blank=True)),
+                ("partition_type_attribute", models.TextField(blank=True)),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[
+                            ("pending", "waiting for an answer"),
+                            ("answered", "answered"),
+                            ("unanswered", "not answered"),
+                            ("not_served", "not served"),
+                            ("refused", "refused (RBAC)"),
+                            ("nobody_answers", "served, but nobody answers"),
+                            ("blocked", "blocked by an incomplete pool"),
+                            ("failed", "failed"),
+                        ],
+                        default="pending",
+                        max_length=16,
+                    ),
+                ),
+                ("message", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField()),
+                ("answered_at", models.DateTimeField(null=True)),
+                ("is_removed", models.BooleanField(default=False)),
+                ("pool_count", models.IntegerField(null=True)),
+                ("pools_answered", models.IntegerField(null=True)),
+                ("pools_differing", models.IntegerField(null=True)),
+                ("blocked_by", models.JSONField(default=list)),
+                ("answer", models.JSONField(null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-created_at', '-id'),
+                "ordering": ("-created_at", "-id"),
             },
         ),
         migrations.CreateModel(
-            name='PoolStatusAnswer',
+            name="PoolStatusAnswer",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('driver', models.TextField()),
-                ('pool_name', models.TextField()),
-                ('observed_at', models.DateTimeField()),
-                ('server', models.JSONField()),
-                ('ours', models.JSONField(null=True)),
-                ('differences', models.JSONField(null=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clusters.cluster')),
-                ('request', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pools', to='pools.poolstatusrequest')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("driver", models.TextField()),
+                ("pool_name", models.TextField()),
+                ("observed_at", models.DateTimeField()),
+                ("server", models.JSONField()),
+                ("ours", models.JSONField(null=True)),
+                ("differences", models.JSONField(null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clusters.cluster",
+                    ),
+                ),
+                (
+                    "request",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pools",
+                        to="pools.poolstatusrequest",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ResourceSlice',
+            name="ResourceSlice",
             fields=[
-                ('pk', models.CompositePrimaryKey('cluster_id', 'object_id', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('object_id', models.BigIntegerField()),
-                ('name', models.TextField()),
-                ('api_version', models.TextField()),
-                ('driver', models.TextField()),
-                ('pool_name', models.TextField()),
-                ('generation', models.BigIntegerField(null=True)),
-                ('resource_slice_count', models.BigIntegerField(null=True)),
-                ('node_kind', models.CharField(choices=[('node', 'one node'), ('selector', 'by selector'), ('all', 'all nodes'), ('per_device', 'per device'), ('mixed', 'mixed'), ('none', 'not said')], max_length=16)),
-                ('node_name', models.TextField(null=True)),
-                ('device_count', models.IntegerField(null=True)),
-                ('problems', models.JSONField(default=list)),
-                ('changed_at', models.DateTimeField()),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clusters.cluster')),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "cluster_id",
+                        "object_id",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("object_id", models.BigIntegerField()),
+                ("name", models.TextField()),
+                ("api_version", models.TextField()),
+                ("driver", models.TextField()),
+                ("pool_name", models.TextField()),
+                ("generation", models.BigIntegerField(null=True)),
+                ("resource_slice_count", models.BigIntegerField(null=True)),
+                (
+                    "node_kind",
+                    models.CharField(
+                        choices=[
+                            ("node", "one node"),
+                            ("selector", "by selector"),
+                            ("all", "all nodes"),
+                            ("per_device", "per device"),
+                            ("mixed", "mixed"),
+                            ("none", "not said"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("node_name", models.TextField(null=True)),
+                ("device_count", models.IntegerField(null=True)),
+                ("problems", models.JSONField(default=list)),
+                ("changed_at", models.DateTimeField()),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Allocation',
+            name="Allocation",
             fields=[
-                ('pk', models.CompositePrimaryKey('cluster_id', 'id', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('id', models.BigIntegerField(db_default=models.Func(models.Value('pools_allocation_id_seq'), function='nextval'))),
-                ('claim_object_id', models.BigIntegerField()),
-                ('claim_namespace', models.TextField()),
-                ('claim_name', models.TextField()),
-                ('claim_uid', models.UUIDField()),
-                ('driver', models.TextField()),
-                ('pool_name', models.TextField()),
-                ('device', models.TextField()),
-                ('request', models.TextField(blank=True)),
-                ('share_id', models.TextField(blank=True)),
-                ('has_admin_access', models.BooleanField(default=False)),
-                ('consumed_capacity', models.JSONField(default=dict)),
-                ('changed_at', models.DateTimeField()),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clusters.cluster')),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "cluster_id",
+                        "id",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "id",
+                    models.BigIntegerField(
+                        db_default=models.Func(
+                            models.Value("pools_allocation_id_seq"), function="nextval"
+                        )
+                    ),
+                ),
+                ("claim_object_id", models.BigIntegerField()),
+                ("claim_namespace", models.TextField()),
+                ("claim_name", models.TextField()),
+                ("claim_uid", models.UUIDField()),
+                ("driver", models.TextField()),
+                ("pool_name", models.TextField()),
+                ("device", models.TextField()),
+                ("request", models.TextField(blank=True)),
+                ("share_id", models.TextField(blank=True)),
+                ("has_admin_access", models.BooleanField(default=False)),
+                ("consumed_capacity", models.JSONField(default=dict)),
+                ("changed_at", models.DateTimeField()),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['cluster', 'driver', 'pool_name', 'device'], name='allocation_device'), models.Index(fields=['cluster', 'claim_object_id'], name='allocation_claim')],
+                "indexes": [
+                    models.Index(
+                        fields=["cluster", "driver", "pool_name", "device"],
+                        name="allocation_device",
+                    ),
+                    models.Index(fields=["cluster", "claim_object_id"], name="allocation_claim"),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Device',
+            name="Device",
             fields=[
-                ('pk', models.CompositePrimaryKey('cluster_id', 'id', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('id', models.BigIntegerField(db_default=models.Func(models.Value('pools_device_id_seq'), function='nextval'))),
-                ('pool_id', models.BigIntegerField()),
-                ('driver', models.TextField()),
-                ('pool_name', models.TextField()),
-                ('name', models.TextField()),
-                ('slice_object_id', models.BigIntegerField()),
-                ('node_name', models.TextField(null=True)),
-                ('generation', models.BigIntegerField(null=True)),
-                ('state', models.CharField(choices=[('allocated', 'allocated'), ('available', 'available'), ('blocked', 'blocked'), ('unavailable', 'unavailable'), ('unknown', 'unknown')], max_length=16)),
-                ('is_partly_used', models.BooleanField(default=False)),
-                ('attributes', models.JSONField(default=dict)),
-                ('capacity', models.JSONField(default=list)),
-                ('taints', models.JSONField(default=list)),
-                ('problems', models.JSONField(default=list)),
-                ('capacity_numbers', models.JSONField(default=dict)),
-                ('changed_at', models.DateTimeField()),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clusters.cluster')),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "cluster_id",
+                        "id",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "id",
+                    models.BigIntegerField(
+                        db_default=models.Func(
+                            models.Value("pools_device_id_seq"), function="nextval"
+                        )
+                    ),
+                ),
+                ("pool_id", models.BigIntegerField()),
+                ("driver", models.TextField()),
+                ("pool_name", models.TextField()),
+                ("name", models.TextField()),
+                ("slice_object_id", models.BigIntegerField()),
+                ("node_name", models.TextField(null=True)),
+                ("generation", models.BigIntegerField(null=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("allocated", "allocated"),
+                            ("available", "available"),
+                            ("blocked", "blocked"),
+                            ("unavailable", "unavailable"),
+                            ("unknown", "unknown"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("is_partly_used", models.BooleanField(default=False)),
+                ("attributes", models.JSONField(default=dict)),
+                ("capacity", models.JSONField(default=list)),
+                ("taints", models.JSONField(default=list)),
+                ("problems", models.JSONField(default=list)),
+                ("capacity_numbers", models.JSONField(default=dict)),
+                ("changed_at", models.DateTimeField()),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['id'], name='device_id'), models.Index(fields=['driver', 'pool_name', 'name', 'id'], name='device_list'), models.Index(fields=['node_name', 'driver', 'pool_name', 'name'], name='device_node'), models.Index(fields=['state', 'driver', 'pool_name', 'name'], name='device_state'), django.contrib.postgres.indexes.GinIndex(fields=['attributes'], name='device_attributes', opclasses=('jsonb_path_ops',))],
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'pool_id', 'name'), name='device_once')],
+                "indexes": [
+                    models.Index(fields=["id"], name="device_id"),
+                    models.Index(fields=["driver", "pool_name", "name", "id"], name="device_list"),
+                    models.Index(
+                        fields=["node_name", "driver", "pool_name", "name"], name="device_node"
+                    ),
+                    models.Index(
+                        fields=["state", "driver", "pool_name", "name"], name="device_state"
+                    ),
+                    django.contrib.postgres.indexes.GinIndex(
+                        fields=["attributes"],
+                        name="device_attributes",
+                        opclasses=("jsonb_path_ops",),
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("cluster", "pool_id", "name"), name="device_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Pool',
+            name="Pool",
             fields=[
-                ('pk', models.CompositePrimaryKey('cluster_id', 'id', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('id', models.BigIntegerField(db_default=models.Func(models.Value('pools_pool_id_seq'), function='nextval'))),
-                ('driver', models.TextField()),
-                ('name', models.TextField()),
-                ('generation', models.BigIntegerField(null=True)),
-                ('is_complete', models.BooleanField()),
-                ('is_valid', models.BooleanField()),
-                ('slices_seen', models.IntegerField()),
-                ('slices_expected', models.BigIntegerField(null=True)),
-                ('node_kind', models.CharField(choices=[('node', 'one node'), ('selector', 'by selector'), ('all', 'all nodes'), ('per_device', 'per device'), ('mixed', 'mixed'), ('none', 'not said')], max_length=16)),
-                ('node_name', models.TextField(null=True)),
-                ('node_selection', models.TextField(blank=True)),
-                ('devices_total', models.IntegerField(null=True)),
-                ('devices_seen', models.IntegerField()),
-                ('devices_allocated', models.IntegerField(null=True)),
-                ('devices_partly_used', models.IntegerField(null=True)),
-                ('devices_unavailable', models.IntegerField(null=True)),
-                ('devices_blocked', models.IntegerField(null=True)),
-                ('devices_available', models.IntegerField(null=True)),
-                ('devices_admin_access', models.IntegerField(null=True)),
-                ('partitions', models.JSONField(default=list)),
-                ('capacity', models.JSONField(default=list)),
-                ('problems', models.JSONField(default=list)),
-                ('problem_codes', models.JSONField(default=list)),
-                ('severity', models.SmallIntegerField(default=0)),
-                ('first_seen_at', models.DateTimeField()),
-                ('changed_at', models.DateTimeField()),
-                ('vanished_at', models.DateTimeField(null=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clusters.cluster')),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "cluster_id",
+                        "id",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "id",
+                    models.BigIntegerField(
+                        db_default=models.Func(
+                            models.Value("pools_pool_id_seq"), function="nextval"
+                        )
+                    ),
+                ),
+                ("driver", models.TextField()),
+                ("name", models.TextField()),
+                ("generation", models.BigIntegerField(null=True)),
+                ("is_complete", models.BooleanField()),
+                ("is_valid", models.BooleanField()),
+                ("slices_seen", models.IntegerField()),
+                ("slices_expected", models.BigIntegerField(null=True)),
+                (
+                    "node_kind",
+                    models.CharField(
+                        choices=[
+                            ("node", "one node"),
+                            ("selector", "by selector"),
+                            ("all", "all nodes"),
+                            ("per_device", "per device"),
+                            ("mixed", "mixed"),
+                            ("none", "not said"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("node_name", models.TextField(null=True)),
+                ("node_selection", models.TextField(blank=True)),
+                ("devices_total", models.IntegerField(null=True)),
+                ("devices_seen", models.IntegerField()),
+                ("devices_allocated", models.IntegerField(null=True)),
+                ("devices_partly_used", models.IntegerField(null=True)),
+                ("devices_unavailable", models.IntegerField(null=True)),
+                ("devices_blocked", models.IntegerField(null=True)),
+                ("devices_available", models.IntegerField(null=True)),
+                ("devices_admin_access", models.IntegerField(null=True)),
+                ("partitions", models.JSONField(default=list)),
+                ("capacity", models.JSONField(default=list)),
+                ("problems", models.JSONField(default=list)),
+                ("problem_codes", models.JSONField(default=list)),
+                ("severity", models.SmallIntegerField(default=0)),
+                ("first_seen_at", models.DateTimeField()),
+                ("changed_at", models.DateTimeField()),
+                ("vanished_at", models.DateTimeField(null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['id'], name='pool_id'), models.Index(fields=['-severity', 'driver', 'name', 'id'], name='pool_list'), models.Index(fields=['driver', 'name', 'id'], name='pool_by_name'), models.Index(fields=['node_name', 'driver'], name='pool_node'), django.contrib.postgres.indexes.GinIndex(fields=['problem_codes'], name='pool_problem_codes')],
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'driver', 'name'), name='pool_once'), models.CheckConstraint(condition=models.Q(('devices_total__isnull', True), ('devices_allocated__isnull', True), ('devices_unavailable__isnull', True), ('devices_blocked__isnull', True), ('devices_available__isnull', True), ('devices_total', django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('devices_allocated'), '+', models.F('devices_unavailable')), '+', models.F('devices_blocked')), '+', models.F('devices_available'))), _connector='OR'), name='pool_counts_add_up'), models.CheckConstraint(condition=models.Q(('devices_seen__gte', 0), models.Q(('devices_available__isnull', True), ('devices_available__gte', 0), _connector='OR'), models.Q(('devices_allocated__isnull', True), ('devices_allocated__gte', 0), _connector='OR')), name='pool_counts_not_negative')],
+                "indexes": [
+                    models.Index(fields=["id"], name="pool_id"),
+                    models.Index(fields=["-severity", "driver", "name", "id"], name="pool_list"),
+                    models.Index(fields=["driver", "name", "id"], name="pool_by_name"),
+                    models.Index(fields=["node_name", "driver"], name="pool_node"),
+                    django.contrib.postgres.indexes.GinIndex(
+                        fields=["problem_codes"], name="pool_problem_codes"
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("cluster", "driver", "name"), name="pool_once"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("devices_total__isnull", True),
+                            ("devices_allocated__isnull", True),
+                            ("devices_unavailable__isnull", True),
+                            ("devices_blocked__isnull", True),
+                            ("devices_available__isnull", True),
+                            (
+                                "devices_total",
+                                django.db.models.expressions.CombinedExpression(
+                                    django.db.models.expressions.CombinedExpression(
+                                        django.db.models.expressions.CombinedExpression(
+                                            models.F("devices_allocated"),
+                                            "+",
+                                            models.F("devices_unavailable"),
+                                        ),
+                                        "+",
+                                        models.F("devices_blocked"),
+                                    ),
+                                    "+",
+                                    models.F("devices_available"),
+                                ),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="pool_counts_add_up",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("devices_seen__gte", 0),
+                            models.Q(
+                                ("devices_available__isnull", True),
+                                ("devices_available__gte", 0),
+                                _connector="OR",
+                            ),
+                            models.Q(
+                                ("devices_allocated__isnull", True),
+                                ("devices_allocated__gte", 0),
+                                _connector="OR",
+                            ),
+                        ),
+                        name="pool_counts_not_negative",
+                    ),
+                ],
             },
         ),
         migrations.AddIndex(
-            model_name='poolstatusrequest',
-            index=models.Index(fields=['-created_at', '-id'], name='pool_status_newest'),
+            model_name="poolstatusrequest",
+            index=models.Index(fields=["-created_at", "-id"], name="pool_status_newest"),
         ),
         migrations.AddIndex(
-            model_name='poolstatusrequest',
-            index=models.Index(fields=['cluster', 'driver', '-created_at'], name='pool_status_driver'),
+            model_name="poolstatusrequest",
+            index=models.Index(
+                fields=["cluster", "driver", "-created_at"], name="pool_status_driver"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='poolstatusrequest',
-            constraint=models.UniqueConstraint(fields=('cluster', 'name'), name='pool_status_request_name'),
+            model_name="poolstatusrequest",
+            constraint=models.UniqueConstraint(
+                fields=("cluster", "name"), name="pool_status_request_name"
+            ),
         ),
         migrations.AddIndex(
-            model_name='poolstatusanswer',
-            index=models.Index(fields=['cluster', 'driver', 'pool_name', '-observed_at'], name='pool_status_pool'),
+            model_name="poolstatusanswer",
+            index=models.Index(
+                fields=["cluster", "driver", "pool_name", "-observed_at"], name="pool_status_pool"
+            ),
         ),
         migrations.AddIndex(
-            model_name='resourceslice',
-            index=models.Index(fields=['object_id'], name='slice_object'),
+            model_name="resourceslice",
+            index=models.Index(fields=["object_id"], name="slice_object"),
         ),
         migrations.AddIndex(
-            model_name='resourceslice',
-            index=models.Index(fields=['cluster', 'driver', 'pool_name'], name='slice_pool'),
+            model_name="resourceslice",
+            index=models.Index(fields=["cluster", "driver", "pool_name"], name="slice_pool"),
         ),
         migrations.AddIndex(
-            model_name='resourceslice',
-            index=models.Index(fields=['driver', 'pool_name', 'name', 'object_id'], name='slice_list'),
+            model_name="resourceslice",
+            index=models.Index(
+                fields=["driver", "pool_name", "name", "object_id"], name="slice_list"
+            ),
         ),
         migrations.AddIndex(
-            model_name='resourceslice',
-            index=models.Index(fields=['node_name'], name='slice_node'),
+            model_name="resourceslice",
+            index=models.Index(fields=["node_name"], name="slice_node"),
         ),
     ]

@@ -1,0 +1,131 @@
+"""Reads about clusters: how each is reached, how fresh what we know of it is, and where something was missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Prefetch, Q, QuerySet, Sum
+
+from clusters.choices import ReadState, Source
+from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
+
+# The kinds that a pool's figures are computed from.
+FIGURE_KINDS = ("ResourceSlice", "ResourceClaim", "DeviceTaintRule")
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How old a cluster's figures are, and what they were computed from."""
+
+    cluster_id: int
+    cluster_name: str
+    # The latest moment for which all that the figures need was known; None: never yet.
+    observed_at: datetime | None
+    # resourceVersion by kind.
+    resource_versions: Mapping[str, str]
+    is_simulated: bool
+    is_paused: bool
+    is_watched: bool
+    is_reading: bool
+    # Objects read so far in a first read.
+    read_count: int
+    failures: tuple[ClusterKind, ...]
+    revision: int
+
+    @property
+    def source(self) -> str:
+        """Where the figures come from, in words and resource versions."""
+        parts = [f"{kind}s at {version}" for kind, version in self.resource_versions.items()]
+        return "computed from " + ", ".join(parts) if parts else "nothing read yet"
+
+    def is_stale(self, now: datetime) -> bool:
+        """Whether the figures are older than the configured number of seconds."""
+        limit = timedelta(seconds=settings.DRADASH.stale_after_seconds)
+        return self.observed_at is None or now - self.observed_at > limit
+
+
+def clusters() -> QuerySet[Cluster]:
+    """All clusters with their kinds, in two queries."""
+    return Cluster.objects.prefetch_related(
+        Prefetch("kinds", queryset=ClusterKind.objects.order_by("kind"))
+    )
+
+
+def cluster(cluster_id: int) -> Cluster:
+    """One cluster with its kinds; raises Cluster.DoesNotExist."""
+    return clusters().get(pk=cluster_id)
+
+
+def clusters_named(text: str) -> Q:
+    """Rows of a cluster that is given by its name or its number."""
+    named = Q(cluster__name=text)
+    is_number = text.isascii() and text.isdigit() and len(text) < 18  # noqa: PLR2004 -- fits a bigint
+    return named | Q(cluster_id=int(text)) if is_number else named
+
+
+def freshness(found: Iterable[Cluster]) -> dict[int, Freshness]:
+    """How fresh each of `found` is; they come from `clusters()`."""
+    return {each.pk: _freshness(each) for each in found}
+
+
+def _freshness(found: Cluster) -> Freshness:
+    kinds = {kind.kind: kind for kind in found.kinds.all()}
+    needed = [kinds[name] for name in FIGURE_KINDS if name in kinds]
+    read = [kind for kind in needed if kind.state != ReadState.NOT_SERVED]
+    moments = [kind.last_synced_at for kind in read]
+    known = [moment for moment in moments if moment is not None]
+    is_whole = bool(read) and len(known) == len(moments)
+    return Freshness(
+        cluster_id=found.pk,
+        cluster_name=found.name,
+        observed_at=min(known) if is_whole else None,
+        resource_versions={k.kind: k.resource_version for k in read if k.resource_version},
+        is_simulated=found.source == Source.SIMULATED,
+        is_paused=found.is_paused,
+        is_watched=found.is_watched,
+        is_reading=any(kind.state == ReadState.READING for kind in needed),
+        read_count=sum(kind.read_count or 0 for kind in needed),
+        failures=tuple(
+            kind
+            for kind in kinds.values()
+            if kind.state in {ReadState.FAILING, ReadState.FORBIDDEN}
+        ),
+        revision=found.revision,
+    )
+
+
+def total_revision() -> int:
+    """A number that rises whenever anything that pages show of any cluster has changed."""
+    return Cluster.objects.aggregate(total=Sum("revision"))["total"] or 0
+
+
+def gaps(
+    cluster_ids: Sequence[int],
+    *,
+    start: datetime,
+    end: datetime,
+    kinds: Sequence[str] = FIGURE_KINDS,
+) -> QuerySet[Gap]:
+    """Gaps that touch the time between start and end, earliest first."""
+    touching = Q(ended_at__isnull=True) | Q(ended_at__gte=start)
+    return Gap.objects.filter(
+        touching, cluster_id__in=cluster_ids, kind__in=kinds, started_at__lte=end
+    ).order_by("started_at", "id")
+
+
+def open_gaps() -> QuerySet[Gap]:
+    """Gaps that last."""
+    return Gap.objects.filter(ended_at__isnull=True).order_by("started_at", "id")
+
+
+def latest_gaps(cluster_id: int, *, count: int = 50) -> QuerySet[Gap]:
+    """The newest gaps of one cluster, newest first."""
+    return Gap.objects.filter(cluster_id=cluster_id).order_by("-started_at", "-id")[:count]
+
+
+def nodes(cluster_id: int) -> QuerySet[ClusterNode]:
+    """The nodes of one cluster by name."""
+    return ClusterNode.objects.filter(cluster_id=cluster_id).order_by("name")

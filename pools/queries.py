@@ -1,0 +1,625 @@
+"""Reads about pools, devices, slices and pool status requests, for pages and the API alike.
+
+A filter is a frozen value, made from a URL by `pools.filters`; every list is one query plus its count, whatever its length.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, Literal
+
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    F,
+    Func,
+    IntegerField,
+    JSONField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Sum,
+    TextField,
+    Value,
+)
+from django.db.models.functions import Coalesce
+
+from clusters import queries as cluster_queries
+from dra import series
+from pools.models import (
+    Allocation,
+    Device,
+    Pool,
+    PoolHour,
+    PoolSample,
+    PoolStatusAnswer,
+    PoolStatusRequest,
+    ResourceSlice,
+)
+
+Comparison = Literal["=", "!=", ">=", "<=", ">", "<", "exists"]
+
+# Above this many hours a history comes from the hourly rollups.
+RAW_HISTORY = timedelta(days=8)
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeMatch:
+    """A condition on one attribute. `values` are the JSON values that the text may stand for."""
+
+    name: str
+    comparison: Comparison
+    values: tuple[str | int | bool, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityMatch:
+    """A condition on the total of one capacity, in plain units."""
+
+    name: str
+    comparison: Comparison
+    number: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFilter:
+    """Which pools; what is empty or None does not restrict."""
+
+    clusters: tuple[str, ...] = ()
+    drivers: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    is_complete: bool | None = None
+    # Problem codes; "any" and "none" mean what they say.
+    problems: tuple[str, ...] = ()
+    # A partition type that still fits, or "device": any device that is available.
+    fits: tuple[str, ...] = ()
+    text: str = ""
+    has_vanished: bool | None = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFilter:
+    """Which devices; what is empty or None does not restrict."""
+
+    clusters: tuple[str, ...] = ()
+    drivers: tuple[str, ...] = ()
+    pools: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    is_partly_used: bool | None = None
+    is_tainted: bool | None = None
+    attributes: tuple[AttributeMatch, ...] = ()
+    capacities: tuple[CapacityMatch, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SliceFilter:
+    """Which ResourceSlices."""
+
+    clusters: tuple[str, ...] = ()
+    drivers: tuple[str, ...] = ()
+    pools: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusFilter:
+    """Which pool status requests."""
+
+    clusters: tuple[str, ...] = ()
+    drivers: tuple[str, ...] = ()
+    outcomes: tuple[str, ...] = ()
+    is_differing: bool | None = None
+
+
+# Sort columns by the word in the URL. Each ends in what makes it unique; none is null.
+POOL_ORDERS: Mapping[str, tuple[str, ...]] = {
+    "problems": ("-severity", "driver", "name", "id"),
+    "name": ("name", "driver", "id"),
+    "driver": ("driver", "name", "id"),
+    "node": ("node_sort", "driver", "name", "id"),
+    "available": ("available_sort", "driver", "name", "id"),
+    "allocated": ("allocated_sort", "driver", "name", "id"),
+    "total": ("total_sort", "driver", "name", "id"),
+}
+DEVICE_ORDERS: Mapping[str, tuple[str, ...]] = {
+    "name": ("driver", "pool_name", "name", "id"),
+    "node": ("node_sort", "driver", "pool_name", "name", "id"),
+    "state": ("state", "driver", "pool_name", "name", "id"),
+}
+SLICE_ORDER = ("driver", "pool_name", "name", "object_id")
+STATUS_ORDER = ("-created_at", "-id")
+
+
+def order_columns(orders: Mapping[str, tuple[str, ...]], word: str) -> tuple[str, ...]:
+    """Columns for a word such as `available` or `-available`; the minus turns the first column round."""
+    columns = orders[word.lstrip("-")]
+    if not word.startswith("-"):
+        return columns
+    first = columns[0]
+    return (first[1:] if first.startswith("-") else f"-{first}", *columns[1:])
+
+
+def pools(wanted: PoolFilter) -> QuerySet[Pool]:
+    """The pools that match, with the columns that POOL_ORDERS sorts by."""
+    return Pool.objects.filter(_pool_condition(wanted)).annotate(
+        node_sort=Coalesce("node_name", Value(""), output_field=TextField()),
+        available_sort=Coalesce("devices_available", Value(-1), output_field=IntegerField()),
+        allocated_sort=Coalesce("devices_allocated", Value(-1), output_field=IntegerField()),
+        total_sort=Coalesce("devices_total", Value(-1), output_field=IntegerField()),
+    )
+
+
+def _pool_condition(wanted: PoolFilter) -> Q:
+    condition = _places(wanted.clusters, wanted.drivers, wanted.nodes)
+    if wanted.is_complete is not None:
+        condition &= Q(is_complete=wanted.is_complete)
+    if wanted.has_vanished is not None:
+        condition &= Q(vanished_at__isnull=not wanted.has_vanished)
+    if wanted.problems:
+        condition &= _any_of([_problem_condition(code) for code in wanted.problems])
+    if wanted.fits:
+        condition &= _any_of([_fits_condition(what) for what in wanted.fits])
+    if wanted.text:
+        condition &= (
+            Q(name__icontains=wanted.text)
+            | Q(driver__icontains=wanted.text)
+            | Q(node_name__icontains=wanted.text)
+        )
+    return condition
+
+
+def _path_exists(column: str, path: str, variables: Mapping[str, Any]) -> Q:
+    """Whether the JSON of a column has something at an SQL/JSON path; a value of another type is no match."""
+    return Q(
+        Func(
+            F(column),
+            Func(Value(path), template="(%(expressions)s)::jsonpath"),
+            Value(dict(variables), output_field=JSONField()),
+            function="jsonb_path_exists",
+            output_field=BooleanField(),
+        )
+    )
+
+
+def _problem_condition(code: str) -> Q:
+    if code == "any":
+        return Q(severity__gt=0)
+    if code == "none":
+        return Q(severity=0)
+    return Q(problem_codes__contains=[code])
+
+
+def _fits_condition(what: str) -> Q:
+    if what == "device":
+        return Q(devices_available__gt=0)
+    path = "$[*] ? (@.type == $type && @.allocatable > 0)"
+    return _path_exists("partitions", path, {"type": what})
+
+
+def _any_of(conditions: Sequence[Q]) -> Q:
+    result = Q()
+    for condition in conditions:
+        result |= condition
+    return result
+
+
+def _places(clusters: Sequence[str], drivers: Sequence[str], nodes: Sequence[str]) -> Q:
+    condition = Q()
+    if clusters:
+        condition &= _any_of([cluster_queries.clusters_named(text) for text in clusters])
+    if drivers:
+        condition &= Q(driver__in=drivers)
+    if nodes:
+        condition &= Q(node_name__in=nodes)
+    return condition
+
+
+def pool(pool_id: int) -> Pool:
+    """One pool; raises Pool.DoesNotExist."""
+    return Pool.objects.get(id=pool_id)
+
+
+def pools_of_keys(cluster_id: int, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """Ids of the pools with these (driver, name) keys, for links; one query."""
+    if not keys:
+        return {}
+    drivers, names = {driver for driver, _ in keys}, {name for _, name in keys}
+    rows = Pool.objects.filter(cluster_id=cluster_id, driver__in=drivers, name__in=names)
+    return {(row.driver, row.name): row.id for row in rows.only("id", "driver", "name")}
+
+
+def devices(wanted: DeviceFilter) -> QuerySet[Device]:
+    """The devices that match, with the columns that DEVICE_ORDERS sorts by."""
+    return Device.objects.filter(_device_condition(wanted)).annotate(
+        node_sort=Coalesce("node_name", Value(""), output_field=TextField())
+    )
+
+
+def _device_condition(wanted: DeviceFilter) -> Q:
+    condition = _places(wanted.clusters, wanted.drivers, wanted.nodes)
+    if wanted.pools:
+        condition &= Q(pool_name__in=wanted.pools)
+    if wanted.states:
+        condition &= Q(state__in=wanted.states)
+    if wanted.is_partly_used is not None:
+        condition &= Q(is_partly_used=wanted.is_partly_used)
+    if wanted.is_tainted is not None:
+        condition &= ~Q(taints=[]) if wanted.is_tainted else Q(taints=[])
+    for match in wanted.attributes:
+        condition &= _attribute_condition(match)
+    for capacity in wanted.capacities:
+        condition &= _capacity_condition(capacity)
+    if wanted.text:
+        condition &= (
+            Q(name__icontains=wanted.text)
+            | Q(pool_name__icontains=wanted.text)
+            | Q(node_name__icontains=wanted.text)
+        )
+    return condition
+
+
+def _attribute_condition(match: AttributeMatch) -> Q:
+    has_it = Q(attributes__has_key=match.name)
+    if match.comparison == "exists":
+        return has_it
+    equal = _any_of([Q(attributes__contains={match.name: value}) for value in match.values])
+    if match.comparison == "=":
+        return equal
+    if match.comparison == "!=":
+        return has_it & ~equal
+    return _number_condition("attributes", match.name, match.comparison, match.values[0])
+
+
+def _capacity_condition(match: CapacityMatch) -> Q:
+    if match.comparison == "exists":
+        return Q(capacity_numbers__has_key=match.name)
+    return _number_condition("capacity_numbers", match.name, match.comparison, match.number)
+
+
+def _number_condition(column: str, name: str, comparison: Comparison, number: Any) -> Q:
+    operator = "==" if comparison == "=" else comparison
+    # A JSON string is a jsonpath string, so the name cannot end the path.
+    path = f"$.{json.dumps(name)} ? (@ {operator} $number)"
+    return _path_exists(column, path, {"number": float(number)})
+
+
+def device(device_id: int) -> Device:
+    """One device; raises Device.DoesNotExist."""
+    return Device.objects.get(id=device_id)
+
+
+def devices_of_pool(found: Pool) -> QuerySet[Device]:
+    """The devices of one pool."""
+    return Device.objects.filter(cluster_id=found.cluster_id, pool_id=found.id)
+
+
+def attribute_names(drivers: Sequence[str], *, sample: int = 200) -> list[str]:
+    """Names of attributes and capacities that the first devices of these drivers have, the commonest first."""
+    if not drivers:
+        return []
+    rows = Device.objects.filter(driver__in=drivers).values_list("attributes", "capacity_numbers")
+    counted: Counter[str] = Counter()
+    for attributes, capacity in rows.order_by("driver", "pool_name", "name", "id")[:sample]:
+        counted.update([*capacity, *attributes])
+    return [name for name, _ in counted.most_common()]
+
+
+def holders(found: Sequence[Device]) -> dict[int, list[Allocation]]:
+    """Allocation results by device id, those with admin access among them; one query."""
+    if not found:
+        return {}
+    by_key = {(d.cluster_id, d.driver, d.pool_name, d.name): d.id for d in found}
+    rows = Allocation.objects.filter(
+        cluster_id__in={d.cluster_id for d in found},
+        driver__in={d.driver for d in found},
+        pool_name__in={d.pool_name for d in found},
+        device__in={d.name for d in found},
+    ).order_by("claim_namespace", "claim_name", "request", "share_id", "id")
+    result: dict[int, list[Allocation]] = {}
+    for row in rows:
+        key = (row.cluster_id, row.driver, row.pool_name, row.device)
+        if key in by_key:
+            result.setdefault(by_key[key], []).append(row)
+    return result
+
+
+def unpublished_allocations(cluster_ids: Sequence[int]) -> QuerySet[Allocation]:
+    """Allocation results whose device no pool publishes now."""
+    published = Device.objects.filter(
+        cluster_id=OuterRef("cluster_id"),
+        driver=OuterRef("driver"),
+        pool_name=OuterRef("pool_name"),
+        name=OuterRef("device"),
+    )
+    return (
+        Allocation.objects.filter(cluster_id__in=cluster_ids)
+        .filter(~Exists(published))
+        .order_by("driver", "pool_name", "device", "id")
+    )
+
+
+def slices(wanted: SliceFilter) -> QuerySet[ResourceSlice]:
+    """The living ResourceSlices that match."""
+    condition = _places(wanted.clusters, wanted.drivers, wanted.nodes)
+    if wanted.pools:
+        condition &= Q(pool_name__in=wanted.pools)
+    if wanted.text:
+        condition &= Q(name__icontains=wanted.text) | Q(pool_name__icontains=wanted.text)
+    return ResourceSlice.objects.filter(condition)
+
+
+def resource_slice(object_id: int) -> ResourceSlice:
+    """One living ResourceSlice; raises ResourceSlice.DoesNotExist."""
+    return ResourceSlice.objects.get(object_id=object_id)
+
+
+def slices_of_pool(found: Pool) -> QuerySet[ResourceSlice]:
+    """The slices of one pool, newest generation first."""
+    return ResourceSlice.objects.filter(
+        cluster_id=found.cluster_id, driver=found.driver, pool_name=found.name
+    ).order_by(F("generation").desc(nulls_last=True), "name")
+
+
+def status_requests(wanted: StatusFilter) -> QuerySet[PoolStatusRequest]:
+    """Pool status requests that match."""
+    condition = _places(wanted.clusters, wanted.drivers, ())
+    if wanted.outcomes:
+        condition &= Q(outcome__in=wanted.outcomes)
+    if wanted.is_differing is not None:
+        condition &= Q(pools_differing__gt=0) if wanted.is_differing else Q(pools_differing=0)
+    return PoolStatusRequest.objects.filter(condition)
+
+
+def status_request(request_id: int) -> PoolStatusRequest:
+    """One pool status request; raises PoolStatusRequest.DoesNotExist."""
+    return PoolStatusRequest.objects.get(pk=request_id)
+
+
+def answers(request_id: int) -> QuerySet[PoolStatusAnswer]:
+    """What one request's answer says of each pool, those that differ first."""
+    return PoolStatusAnswer.objects.filter(request_id=request_id).order_by(
+        Func(
+            Coalesce("differences", Value([], JSONField())), function="jsonb_array_length"
+        ).desc(),
+        "driver",
+        "pool_name",
+        "id",
+    )
+
+
+def latest_answer(found: Pool) -> PoolStatusAnswer | None:
+    """The newest answer of the server about one pool, with its request."""
+    return (
+        PoolStatusAnswer.objects.filter(
+            cluster_id=found.cluster_id, driver=found.driver, pool_name=found.name
+        )
+        .select_related("request")
+        .order_by("-observed_at", "-id")
+        .first()
+    )
+
+
+def latest_status_request(found: Pool) -> PoolStatusRequest | None:
+    """The newest pool status request that covers one pool, answered or not."""
+    return (
+        PoolStatusRequest.objects.filter(cluster_id=found.cluster_id, driver=found.driver)
+        .filter(Q(pool_name="") | Q(pool_name=found.name))
+        .order_by("-created_at", "-id")
+        .first()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DriverFigures:
+    """The figures of one driver in one cluster; a sum is None as soon as one of its pools does not know it.
+
+    The `known_` sums leave such pools out.
+    """
+
+    cluster_id: int
+    cluster_name: str
+    driver: str
+    pools: int
+    pools_with_unknown_total: int
+    pools_with_problems: int
+    seen: int
+    total: int | None
+    allocated: int | None
+    partly_used: int | None
+    unavailable: int | None
+    blocked: int | None
+    available: int | None
+    known_total: int
+    known_available: int
+
+
+_SUMS = ("total", "allocated", "partly_used", "unavailable", "blocked", "available")
+
+
+def driver_figures(clusters: Sequence[str] = ()) -> list[DriverFigures]:
+    """Figures by cluster and driver, over pools that are published; one query."""
+    wanted = PoolFilter(clusters=tuple(clusters))
+    rows = (
+        Pool.objects.filter(_pool_condition(wanted))
+        .values("cluster_id", "cluster__name", "driver")
+        .annotate(
+            pools=Count("id"),
+            seen=Sum("devices_seen"),
+            troubled=Count("id", filter=Q(severity__gte=2)),
+            **{f"sum_{name}": Sum(f"devices_{name}") for name in _SUMS},
+            **{f"count_{name}": Count(f"devices_{name}") for name in _SUMS},
+        )
+        .order_by("cluster__name", "driver")
+    )
+    return [_driver_figures(row) for row in rows]
+
+
+def _driver_figures(row: Mapping[str, Any]) -> DriverFigures:
+    count = row["pools"]
+    sums = {n: row[f"sum_{n}"] if row[f"count_{n}"] == count else None for n in _SUMS}
+    return DriverFigures(
+        cluster_id=row["cluster_id"],
+        cluster_name=row["cluster__name"],
+        driver=row["driver"],
+        pools=count,
+        pools_with_unknown_total=count - row["count_total"],
+        pools_with_problems=row["troubled"],
+        seen=row["seen"] or 0,
+        known_total=row["sum_total"] or 0,
+        known_available=row["sum_available"] or 0,
+        **sums,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One value that a list can be filtered by, and how many rows have it."""
+
+    value: str
+    count: int
+
+
+def pool_facets(wanted: PoolFilter) -> dict[str, list[Facet]]:
+    """Drivers, problem codes and clusters among the pools that match, with counts; three queries."""
+    rows = Pool.objects.filter(_pool_condition(wanted))
+    codes = (
+        rows.annotate(code=Func("problem_codes", function="jsonb_array_elements_text"))
+        .values_list("code")
+        .annotate(n=Count("id"))
+        .order_by("-n", "code")
+    )
+    return {
+        "driver": _facet(rows, "driver"),
+        "problem": [Facet(value, n) for value, n in codes],
+        "cluster": _facet(rows, "cluster__name"),
+    }
+
+
+def device_facets(wanted: DeviceFilter) -> dict[str, list[Facet]]:
+    """Drivers and states among the devices that match, with counts; two queries."""
+    rows = Device.objects.filter(_device_condition(wanted))
+    return {"driver": _facet(rows, "driver"), "state": _facet(rows, "state")}
+
+
+def _facet(rows: QuerySet[Any], column: str) -> list[Facet]:
+    counted = rows.order_by().values_list(column).annotate(n=Count("*")).order_by("-n", column)
+    return [Facet(value, n) for value, n in counted]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPoint:
+    """A pool's figures at a moment of a chart. With a step, `figures` are means, with `least` and `most` beside them."""
+
+    at: datetime
+    figures: series.Figures
+    generation: int | None = None
+    is_complete: bool | None = None
+    least: series.Figures | None = None
+    most: series.Figures | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A pool's figures over a time; `step` None: every change, exactly."""
+
+    start: datetime
+    end: datetime
+    step: timedelta | None
+    points: tuple[HistoryPoint, ...]
+    gaps: tuple[series.Span, ...]
+
+
+def pool_history(
+    found: Pool, *, start: datetime, end: datetime, step: timedelta | None
+) -> History:
+    """What a pool was like between start and end, gaps as unknown figures; three queries."""
+    gaps = [
+        series.Span(gap.started_at, gap.ended_at)
+        for gap in cluster_queries.gaps([found.cluster_id], start=start, end=end)
+    ]
+    if step is not None and end - start > RAW_HISTORY:
+        points = _rolled_up(found, start=start, end=end, step=step)
+    else:
+        samples = pool_samples(found, start=start, end=end)
+        points = _points(samples, gaps, start=start, end=end, step=step)
+    return History(start=start, end=end, step=step, points=tuple(points), gaps=tuple(gaps))
+
+
+def pool_samples(found: Pool, *, start: datetime, end: datetime) -> list[series.Sample]:
+    """Samples between start and end, and the one that held at the start; two queries."""
+    rows = PoolSample.objects.filter(cluster_id=found.cluster_id, pool_id=found.id)
+    earlier = rows.filter(at__lte=start).order_by("-at").first()
+    later = rows.filter(at__gt=start, at__lte=end).order_by("at")
+    return [_sample(row) for row in ([earlier] if earlier else []) + list(later)]
+
+
+def _sample(row: PoolSample) -> series.Sample:
+    figures = series.Figures(**{name: getattr(row, name) for name in series.FIGURES})
+    return series.Sample(row.at, figures, row.generation, row.is_complete, row.has_vanished)
+
+
+def _points(
+    samples: Sequence[series.Sample],
+    gaps: Sequence[series.Span],
+    *,
+    start: datetime,
+    end: datetime,
+    step: timedelta | None,
+) -> list[HistoryPoint]:
+    if step is None:
+        cut = series.cut_by_gaps(samples, gaps=gaps, start=start, end=end)
+        return [HistoryPoint(s.at, s.figures, s.generation, s.is_complete) for s in cut]
+    averaged = series.steps(samples, gaps=gaps, start=start, end=end, step=step)
+    return [HistoryPoint(s.at, s.mean, least=s.least, most=s.most) for s in averaged]
+
+
+def _rolled_up(
+    found: Pool, *, start: datetime, end: datetime, step: timedelta
+) -> list[HistoryPoint]:
+    rows = PoolHour.objects.filter(
+        cluster_id=found.cluster_id, pool_id=found.id, hour__gte=start, hour__lt=end
+    ).order_by("hour")
+    hours = [
+        series.Step(
+            row.hour,
+            row.known_seconds,
+            series.Figures(*row.mean),
+            series.Figures(*row.least),
+            series.Figures(*row.most),
+        )
+        for row in rows
+    ]
+    joined = series.join_steps(hours, start=start, end=end, step=step)
+    return [HistoryPoint(s.at, s.mean, least=s.least, most=s.most) for s in joined]
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationChange:
+    """From when a pool had a generation, and whether it was complete at first."""
+
+    at: datetime
+    generation: int | None
+    is_complete: bool
+    has_vanished: bool
+
+
+def generation_changes(found: Pool, *, start: datetime, end: datetime) -> list[GenerationChange]:
+    """When generation or completeness changed, newest first."""
+    changes: list[GenerationChange] = []
+    for sample in pool_samples(found, start=start, end=end):
+        now = (sample.generation, sample.is_complete, sample.has_vanished)
+        before = changes[-1] if changes else None
+        if before and (before.generation, before.is_complete, before.has_vanished) == now:
+            continue
+        changes.append(GenerationChange(sample.at, *now))
+    changes.reverse()
+    return changes
