@@ -1,6 +1,5 @@
-"""A small Kubernetes client of the tests' own, so that the product's client is never tested with itself."""
+"""A small client of the tests' own: the product's is not to be tested with itself."""
 
-import http.client
 import json
 import ssl
 import time
@@ -10,6 +9,7 @@ import urllib.request
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from email.message import Message
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -55,15 +55,15 @@ class Answer:
     """What the server said, whether it was pleased or not."""
 
     status: int
-    headers: http.client.HTTPMessage
+    headers: Message
     body: bytes
 
     def json(self) -> Any:
         return json.loads(self.body)
 
 
-class Refused(Exception):
-    """The API server answered with an error; `status` is its code and `document` its Status object, if it sent one."""
+class RefusedError(Exception):
+    """The server's error: `status` is its code, `document` its Status object, if it sent one."""
 
     def __init__(self, method: str, path: str, answer: Answer) -> None:
         text = answer.body.decode(errors="replace")
@@ -85,7 +85,9 @@ class Resource:
     has_status: bool
 
     def path(self, *, namespace: str | None = None, name: str | None = None) -> str:
-        path = f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
+        path = (
+            f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
+        )
         if self.is_namespaced and namespace:
             path += f"/namespaces/{namespace}"
         return f"{path}/{self.plural}" + (f"/{name}" if name else "")
@@ -108,7 +110,7 @@ def _resources(document: Document) -> Iterable[Resource]:
 
 
 def wait_for(check: Callable[[], T | None], *, what: str, seconds: float = 20) -> T:
-    """Return the first true value of `check`, or raise TimeoutError that says what did not happen."""
+    """Return the first true value of `check`; TimeoutError says what did not happen."""
     end = time.monotonic() + seconds
     while not (value := check()):
         if time.monotonic() > end:
@@ -119,7 +121,7 @@ def wait_for(check: Callable[[], T | None], *, what: str, seconds: float = 20) -
 
 @dataclass
 class Client:
-    """One API server seen with one token. Its certificate is verified; proxies of the environment are not used."""
+    """One API server seen with one token. Verifies its certificate, uses no proxy."""
 
     url: str
     ca_file: Path
@@ -143,7 +145,7 @@ class Client:
         headers: Mapping[str, str] | None = None,
         timeout: float = 70,
     ) -> Answer:
-        """Send one request. An answer of any status is returned; only a broken connection raises OSError."""
+        """Send one request and return any answer; a broken connection is an OSError."""
         all_headers = {"Authorization": f"Bearer {self.token}", "Content-Type": _JSON}
         request = urllib.request.Request(
             self.url + path,
@@ -159,21 +161,23 @@ class Client:
                 return Answer(error.code, error.headers, error.read())
 
     def call(self, method: str, path: str, body: object = None, **options: Any) -> Any:
-        """Send one request and return the document that came back, or raise `Refused`."""
+        """Send one request and return the document that came back, or raise `RefusedError`."""
         answer = self.request(method, path, body, **options)
         if answer.status >= 400:
-            raise Refused(method, path, answer)
+            raise RefusedError(method, path, answer)
         return answer.json()
 
     # The level of objects
 
     def discover(self) -> list[Resource]:
         """Return all resources that the server has, best version of each group first."""
-        documents = [self.call("GET", p, headers={"Accept": _AGGREGATED}) for p in ("/api", "/apis")]
+        documents = [
+            self.call("GET", p, headers={"Accept": _AGGREGATED}) for p in ("/api", "/apis")
+        ]
         return [resource for document in documents for resource in _resources(document)]
 
     def find_resource(self, kind: str, api_version: str | None = None) -> Resource | None:
-        """Return the resource of a kind, in its best served version unless one is named; None if not served."""
+        """Return the resource of a kind, in its best version unless one is named, or None."""
         for _ in range(2):
             for resource in self._resources:
                 if resource.kind == kind and api_version in (None, resource.api_version):
@@ -197,14 +201,14 @@ class Client:
         if answer.status == 404:
             return None
         if answer.status >= 400:
-            raise Refused("GET", path, answer)
+            raise RefusedError("GET", path, answer)
         document: Document = answer.json()
         return document
 
     def list(
         self, kind: str, namespace: str | None = None, *, api_version: str | None = None
     ) -> Documents:
-        """Return all objects of a kind, with the kind and apiVersion that the server leaves out of list items."""
+        """Return all objects of a kind, with the kind and apiVersion that list items lack."""
         resource = self.resource(kind, api_version)
         items = self.call("GET", resource.path(namespace=namespace))["items"] or []
         return [{"apiVersion": resource.api_version, "kind": kind, **item} for item in items]
@@ -217,22 +221,23 @@ class Client:
         path = f"{self.resource(kind).path()}?{urllib.parse.urlencode(query | parameters)}"
         answer = self.request("GET", path)
         if answer.status >= 400:
-            raise Refused("GET", path, answer)
+            raise RefusedError("GET", path, answer)
         return [json.loads(line) for line in answer.body.splitlines()]
 
     def delete(self, kind: str, name: str, namespace: str | None = None) -> None:
-        """Delete one object without grace; none there is no error. Finalizers may keep it for a while."""
+        """Delete one object, if it is there, without grace. Finalizers may keep it."""
         path = self.resource(kind).path(namespace=namespace, name=name)
         answer = self.request("DELETE", path, {"gracePeriodSeconds": 0})
         if answer.status >= 400 and answer.status != 404:
-            raise Refused("DELETE", path, answer)
+            raise RefusedError("DELETE", path, answer)
 
     def apply(self, documents: Iterable[Document]) -> Documents:
         """Create or replace objects, status included, as somebody else's server once printed them.
 
-        Namespaces and Nodes go first, and namespaces that only objects name are made. Owners' and pods' uids are
-        translated to the new ones. A document with a deletionTimestamp is deleted in the end, so that with a
-        finalizer it stays as "being deleted". Returns the stored objects in the order given.
+        Namespaces and Nodes go first, and namespaces that only objects name are made. Uids that
+        name other documents (owners, pods) are translated to the new ones. A document with a
+        deletionTimestamp is deleted in the end, so that with a finalizer it stays as "being
+        deleted". Returns the stored objects in the order given.
         """
         return _Applied(self).apply([*documents])
 
@@ -289,9 +294,11 @@ class _Applied:
         own = {d["metadata"]["name"] for d in documents if d["kind"] == "Namespace"}
         named = {d["metadata"]["namespace"] for d in documents if d["metadata"].get("namespace")}
         for name in sorted(named - own):
-            answer = self.client.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+            answer = self.client.request(
+                "POST", "/api/v1/namespaces", {"metadata": {"name": name}}
+            )
             if answer.status not in (201, 409):
-                raise Refused("POST", "/api/v1/namespaces", answer)
+                raise RefusedError("POST", "/api/v1/namespaces", answer)
 
     def _resource(self, document: Document) -> Resource:
         return self.client.resource(document["kind"], document["apiVersion"])
@@ -320,7 +327,7 @@ class _Applied:
             body["metadata"]["resourceVersion"] = version
             answer = self.client.request("PUT", path, body)
         if answer.status >= 400:
-            raise Refused("POST", collection, answer)
+            raise RefusedError("POST", collection, answer)
         stored: Document = answer.json()
         if old_uid:
             self.new_uids[old_uid] = stored["metadata"]["uid"]
@@ -336,6 +343,6 @@ class _Applied:
             body["metadata"] = self.client.call("GET", path)["metadata"]
             answer = self.client.request("PUT", f"{path}/status", body)
         if answer.status >= 400:
-            raise Refused("PUT", f"{path}/status", answer)
+            raise RefusedError("PUT", f"{path}/status", answer)
         written: Document = answer.json()
         return written

@@ -1,4 +1,4 @@
-"""A real Kubernetes control plane for tests: etcd, API server, controller manager and scheduler on loopback."""
+"""A real Kubernetes control plane for tests, on loopback: all its servers, but no node."""
 
 import argparse
 import atexit
@@ -29,8 +29,8 @@ _PORTS = {"etcd": 0, "etcd-peer": 1, "api": 2, "kube-controller-manager": 3, "ku
 class ControlPlane:
     """A running control plane; a context manager. `Options` says what the keywords mean.
 
-    All files are in `folder`: by default a temporary one that goes away in the end. An API server that was told to
-    stop with SIGTERM lives on for its open watches; all processes are killed at the end, or with this process.
+    All files are in `folder`, which must be new: by default a temporary one that goes away in the
+    end. All processes are killed in the end, or with this process, however that ends.
     """
 
     def __init__(self, *, folder: Path | None = None, **options: Unpack[OptionKeywords]) -> None:
@@ -54,7 +54,7 @@ class ControlPlane:
         self.close()
 
     def start(self) -> Self:
-        """Start all servers and wait until they are ready. What nobody closes ends with the interpreter."""
+        """Start all servers and wait until they are ready; without `close` they end at exit."""
         self._program = build()
         prefix = "dradash-controlplane-"
         self.folder = self._wanted_folder or Path(tempfile.mkdtemp(prefix=prefix))
@@ -102,7 +102,7 @@ class ControlPlane:
 
     @property
     def ca_file(self) -> Path:
-        """The authority that signed the certificates of the API server, controller manager and scheduler."""
+        """The authority behind the certificates of all servers."""
         return self._keys.ca_file
 
     @property
@@ -110,11 +110,11 @@ class ControlPlane:
         return self.user_token("admin")
 
     def component_url(self, name: str) -> str:
-        """Return the address of "kube-controller-manager" or "kube-scheduler": `/metrics` takes the admin token."""
+        """Return where "kube-controller-manager" or "kube-scheduler" serves its `/metrics`."""
         return f"https://127.0.0.1:{self._port(name)}"
 
     def user_token(self, user: str) -> str:
-        """Return the token of "admin" or of one of the users in the options. Only admin has rights from the start."""
+        """Return the token of "admin" or of one of `Options.users`, who have no rights."""
         return f"{user}-token"
 
     def kubeconfig(self, user: str = "admin", *, token: str | None = None) -> Path:
@@ -135,8 +135,8 @@ class ControlPlane:
     ) -> str:
         """Return a token of the TokenRequest API; the ServiceAccount is made if there is none.
 
-        Less than 600 s, which the API refuses, is had by signing such a token again with an earlier end. The API
-        server accepts tokens for one more minute, so only -60 and less is expired at once.
+        Less than 600 s, which the API refuses, is had by signing such a token again with an
+        earlier end. API servers accept tokens for one more minute: use -120 for an expired one.
         """
         account = {
             "apiVersion": "v1",
@@ -155,7 +155,8 @@ class ControlPlane:
 
     def kubectl(self, *arguments: str, stdin: str = "", user: str = "admin") -> str:
         """Run kubectl and return what it printed; CalledProcessError has its stderr."""
-        command = [self._program, "kubectl", "--kubeconfig", self.kubeconfig(user), *arguments]
+        own = ("kubectl", "--kubeconfig", str(self.kubeconfig(user)))
+        command = [str(self._program), *own, *arguments]
         return subprocess.run(
             command, input=stdin, capture_output=True, text=True, check=True
         ).stdout
@@ -187,7 +188,7 @@ class ControlPlane:
         self.start_api_server()
 
     def stop_api_server(self, sig: int = signal.SIGTERM) -> None:
-        """Stop accepting connections. After SIGTERM open watches live on, up to a minute; SIGKILL breaks them."""
+        """End new connections. After SIGTERM open watches live on, up to a minute."""
         server = self._servers.pop("kube-apiserver")
         self._leaving.append(server)
         server.send(sig)
@@ -234,9 +235,10 @@ class ControlPlane:
             )
 
     def snapshot_etcd(self) -> Path:
-        """Return a copy of etcd's data. Etcd is away for about half a second; the other servers stay.
+        """Return a copy of etcd's data. Etcd is away for a moment; the other servers stay.
 
-        Killed, etcd loses nothing: what it acknowledged is in the kernel's hands. SIGTERM would wait for its watchers.
+        Killed, etcd loses nothing: what it acknowledged is in the kernel's hands. After SIGTERM
+        it would wait 10 s and more for its watchers.
         """
         copies = self.folder / "snapshots"
         copies.mkdir(exist_ok=True)
@@ -248,7 +250,7 @@ class ControlPlane:
         return copy
 
     def restore_etcd(self, snapshot: Path) -> None:
-        """Replace etcd's data by an older copy, as after a disaster: everything is killed and started again."""
+        """Replace etcd's data by an older copy, as after a disaster; all servers start again."""
         had_controllers = "kube-controller-manager" in self._servers
         self.stop_controllers()
         self.stop_api_server(signal.SIGKILL)
@@ -283,7 +285,7 @@ class ControlPlane:
         try:
             self.wait_for(is_ok, what=url, seconds=seconds)
         except TimeoutError as error:
-            raise processes.ServerFailed(f"{error}\n{server.log_end()}") from error
+            raise processes.ServerFailedError(f"{error}\n{server.log_end()}") from error
 
     def _write_tokens(self) -> None:
         users = {"admin": ("system:masters",), **self.options.users}

@@ -59,13 +59,22 @@ class Keys:
 
     @classmethod
     def create(cls, folder: Path) -> "Keys":
-        """Make a certificate authority, a serving certificate signed by it, and the token key: about 0.2 s."""
+        """Make an authority, a serving certificate signed by it, and the tokens' key."""
         folder.mkdir(parents=True)
         (folder / "openssl.cnf").write_text(_CONFIGURATION)
         config = ("-config", "openssl.cnf")
         authority = ("-subj", "/CN=dradash-test-ca", "-days", "30", "-extensions", "authority")
         _openssl(
-            folder, "req", "-x509", *config, *_CURVE, *authority, "-keyout", "ca.key", "-out", "ca.crt"
+            folder,
+            "req",
+            "-x509",
+            *config,
+            *_CURVE,
+            *authority,
+            "-keyout",
+            "ca.key",
+            "-out",
+            "ca.crt",
         )
         subject = ("-subj", "/CN=kube-apiserver", "-keyout", "server.key", "-out", "server.csr")
         _openssl(folder, "req", *config, *_CURVE, *subject)
@@ -79,7 +88,7 @@ class Keys:
         return cls(folder)
 
     def sign_again(self, token: str, *, seconds_earlier: int) -> str:
-        """Return a ServiceAccount token whose whole life is earlier than the API server would have it."""
+        """Return a ServiceAccount token whose whole life is earlier."""
         header, payload, _ = token.split(".")
         claims = json.loads(base64.urlsafe_b64decode(payload + "=="))
         for moment in ("exp", "iat", "nbf"):
@@ -96,7 +105,7 @@ def _base64url(content: bytes) -> str:
 
 
 def kubeconfig_text(*, url: str, ca_file: Path, token: str, user: str) -> str:
-    """Return a kubeconfig in JSON, which is YAML too. The authority is inside, so that one file is enough."""
+    """Return a kubeconfig in JSON, which is YAML too, with the authority inside."""
     authority = base64.b64encode(ca_file.read_bytes()).decode()
     return json.dumps(
         {

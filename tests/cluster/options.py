@@ -25,12 +25,12 @@ class OptionKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """By default a plain cluster of the program's own release, with all controllers and the scheduler."""
+    """By default a plain cluster of the program's own release, with everything running."""
 
     emulated_version: str | None = None
-    """`1.34` to `1.37`: API versions and gates of that release. Behaviour without a gate stays the program's."""
+    """`1.34` to `1.37`: that release's API versions and gates. All other behaviour stays."""
     pool_status_requests: bool = False
-    """Serve ResourcePoolStatusRequests and answer them, from 1.36 on; from 1.37 with partition types."""
+    """Serve and answer ResourcePoolStatusRequests (1.36 on), with partition types (1.37 on)."""
     runtime_config: Mapping[str, bool] = field(default_factory=dict)
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
     """For API server, controller manager and scheduler alike."""
@@ -53,10 +53,11 @@ class Options:
 
     @property
     def makes_service_accounts(self) -> bool:
-        """Whether each namespace gets its default ServiceAccount, without which pods are refused."""
+        """Whether each namespace gets its default ServiceAccount, which pods need."""
         named = set(self.controllers)
         return self.start_controllers and (
-            _ACCOUNT_CONTROLLER in named or ("*" in named and f"-{_ACCOUNT_CONTROLLER}" not in named)
+            _ACCOUNT_CONTROLLER in named
+            or ("*" in named and f"-{_ACCOUNT_CONTROLLER}" not in named)
         )
 
     def api_server_flags(self) -> Iterator[str]:

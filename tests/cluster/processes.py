@@ -9,24 +9,26 @@ from collections.abc import Sequence
 from pathlib import Path
 
 FIRST_PORT = 24000
-# Each control plane takes ten ports: the first few for its servers, the last as a sign that the block is taken.
+# Five for the servers; the last of the ten is bound as a sign that the block is taken.
 PORTS_EACH = 10
 PORTS_USED = 5
 
 
-class ServerFailed(Exception):
+class ServerFailedError(Exception):
     """A server ended by itself, or did not get ready; the text has the end of its log."""
 
 
 class PortBlock:
-    """Ten consecutive ports nobody else takes while this lives: no two test runs get the same block."""
+    """Ten ports in a row that no other test run takes while this lives."""
 
     def __init__(self) -> None:
         for base in range(FIRST_PORT, 32000, PORTS_EACH):
             if (guard := _claim(base)) is not None:
                 self.base, self._guard = base, guard
                 return
-        raise ServerFailed(f"no free block of {PORTS_EACH} ports between {FIRST_PORT} and 32000")
+        raise ServerFailedError(
+            f"no free block of {PORTS_EACH} ports between {FIRST_PORT} and 32000"
+        )
 
     def release(self) -> None:
         self._guard.close()
@@ -54,7 +56,7 @@ def is_listening(port: int) -> bool:
 
 
 class Lifeline:
-    """A pipe whose read end is the standard input of every server; they end when its write end closes.
+    """A pipe that every server has as standard input; they end when its write end closes.
 
     That happens when this process ends in whatever way, kill -9 included.
     """
@@ -105,7 +107,7 @@ class Server:
     def require_running(self) -> None:
         if not self.is_running:
             code = self._process.returncode
-            raise ServerFailed(f"{self.name} ended with code {code}:\n{self.log_end()}")
+            raise ServerFailedError(f"{self.name} ended with code {code}:\n{self.log_end()}")
 
 
 def wait_until_refused(port: int, *, seconds: float = 10) -> None:
@@ -113,5 +115,5 @@ def wait_until_refused(port: int, *, seconds: float = 10) -> None:
     end = time.monotonic() + seconds
     while is_listening(port):
         if time.monotonic() > end:
-            raise ServerFailed(f"port {port} still accepts connections")
+            raise ServerFailedError(f"port {port} still accepts connections")
         time.sleep(0.02)

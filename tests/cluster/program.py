@@ -20,7 +20,7 @@ LINKER_FLAGS = (
 BUILD_FLAGS = ("-buildvcs=false", "-ldflags", LINKER_FLAGS)
 
 
-class ProgramUnavailable(Exception):
+class ProgramUnavailableError(Exception):
     """The program is not in the cache and cannot be built here; the text says what to do."""
 
 
@@ -41,7 +41,7 @@ def program_path() -> Path:
 
 
 def build() -> Path:
-    """Return the program, built if the cache has none of these sources: about 6 minutes on 2 cores the first time."""
+    """Return the program, built if need be: about 6 minutes on 2 cores with empty caches."""
     program = program_path()
     if program.exists():
         return program
@@ -56,17 +56,19 @@ def build() -> Path:
 def _compile(program: Path) -> None:
     go = shutil.which("go")
     if go is None:
-        raise ProgramUnavailable(
+        raise ProgramUnavailableError(
             "The test control plane is built with Go 1.26 or later, and `go` is not on the PATH."
             f" Install it, or copy a built program to {program}."
         )
-    sys.stderr.write(f"Building Kubernetes {KUBERNETES_VERSION} for tests, some minutes: {program}\n")
+    sys.stderr.write(
+        f"Building Kubernetes {KUBERNETES_VERSION} for tests, some minutes: {program}\n"
+    )
     unfinished = program.with_suffix(f".{os.getpid()}")
     command = [go, "build", *BUILD_FLAGS, "-o", str(unfinished), "."]
     built = subprocess.run(command, cwd=SOURCES, capture_output=True, text=True, check=False)
     if built.returncode:
         unfinished.unlink(missing_ok=True)
-        raise ProgramUnavailable(f"`go build` in {SOURCES} failed:\n{built.stderr[-4000:]}")
+        raise ProgramUnavailableError(f"`go build` in {SOURCES} failed:\n{built.stderr[-4000:]}")
     unfinished.rename(program)
 
 

@@ -1,0 +1,48 @@
+"""Control planes shared by a whole test session. A test wipes what it uses before it begins."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.controlplane import ControlPlane
+
+_FOLDER = Path(__file__).parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "cluster: needs the real Kubernetes control plane")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(_FOLDER):
+            item.add_marker(pytest.mark.cluster)
+
+
+@pytest.fixture(scope="session")
+def control_plane() -> Iterator[ControlPlane]:
+    """The program's own release with pool status requests and partition types."""
+    with ControlPlane(pool_status_requests=True) as plane:
+        yield plane
+
+
+@pytest.fixture(scope="session")
+def control_plane_default() -> Iterator[ControlPlane]:
+    """The program's own release as it comes: no pool status requests."""
+    with ControlPlane() as plane:
+        yield plane
+
+
+@pytest.fixture(scope="session")
+def emulated_control_plane() -> Iterator[Callable[[str], ControlPlane]]:
+    """Return a plain control plane of release "1.34", "1.35" or "1.36", one for each in a session."""
+    with ExitStack() as planes:
+
+        @cache
+        def start(version: str) -> ControlPlane:
+            return planes.enter_context(ControlPlane(emulated_version=version))
+
+        yield start
