@@ -65,7 +65,9 @@ def server_command(data: Path, sockets: Path, *, settings: dict[str, str]) -> li
     return [program("postgres"), "-D", str(data), "-k", str(sockets), *options]
 
 
-def launched(name: str, run: Path, command: Sequence[str]) -> list[str]:
+def launched(
+    name: str, run: Path, command: Sequence[str], *, outlives_parent: bool = False
+) -> list[str]:
     """`command`, started through `dradash.up.launch`, without the rights of root."""
-    launch = [sys.executable, "-m", "dradash.up.launch", name, str(run), "--drop-root", "--"]
-    return [*launch, *command]
+    options = ["--drop-root", *(["--outlives-parent"] if outlives_parent else [])]
+    return [sys.executable, "-m", "dradash.up.launch", name, str(run), *options, "--", *command]

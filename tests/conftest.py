@@ -1,0 +1,18 @@
+import pytest
+
+from tests import services
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """pytest-django asks for this before it makes its databases."""
+    del django_db_modify_db_settings_parallel_suffix
+    services.start_postgres()
+
+
+@pytest.fixture(autouse=True)
+def _redis_beside_database(request: pytest.FixtureRequest) -> None:
+    """What may use the database may use Redis; tests of the core start neither."""
+    if request.node.get_closest_marker("django_db"):
+        request.getfixturevalue("redis_server_url")
+
