@@ -62,7 +62,7 @@ def cluster(cluster_id: int) -> Cluster:
 def clusters_named(text: str) -> Q:
     """Rows of a cluster that is given by its name or its number."""
     named = Q(cluster__name=text)
-    is_number = text.isascii() and text.isdigit() and len(text) < 18  # noqa: PLR2004 -- fits a bigint
+    is_number = text.isascii() and text.isdigit() and len(text) < 18
     return named | Q(cluster_id=int(text)) if is_number else named
 
 

@@ -91,7 +91,10 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
                     ),
                 ),
                 ("name", models.TextField()),
@@ -143,7 +146,10 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
                     ),
                 ),
                 ("driver", models.TextField()),
@@ -268,7 +274,9 @@ class Migration(migrations.Migration):
                         fields=["cluster", "driver", "pool_name", "device"],
                         name="allocation_device",
                     ),
-                    models.Index(fields=["cluster", "claim_object_id"], name="allocation_claim"),
+                    models.Index(
+                        fields=["cluster", "claim_object_id"], name="allocation_claim"
+                    ),
                 ],
             },
         ),
@@ -333,12 +341,16 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [
                     models.Index(fields=["id"], name="device_id"),
-                    models.Index(fields=["driver", "pool_name", "name", "id"], name="device_list"),
                     models.Index(
-                        fields=["node_name", "driver", "pool_name", "name"], name="device_node"
+                        fields=["driver", "pool_name", "name", "id"], name="device_list"
                     ),
                     models.Index(
-                        fields=["state", "driver", "pool_name", "name"], name="device_state"
+                        fields=["node_name", "driver", "pool_name", "name"],
+                        name="device_node",
+                    ),
+                    models.Index(
+                        fields=["state", "driver", "pool_name", "name"],
+                        name="device_state",
                     ),
                     django.contrib.postgres.indexes.GinIndex(
                         fields=["attributes"],
@@ -426,7 +438,9 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [
                     models.Index(fields=["id"], name="pool_id"),
-                    models.Index(fields=["-severity", "driver", "name", "id"], name="pool_list"),
+                    models.Index(
+                        fields=["-severity", "driver", "name", "id"], name="pool_list"
+                    ),
                     models.Index(fields=["driver", "name", "id"], name="pool_by_name"),
                     models.Index(fields=["node_name", "driver"], name="pool_node"),
                     django.contrib.postgres.indexes.GinIndex(
@@ -485,7 +499,9 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="poolstatusrequest",
-            index=models.Index(fields=["-created_at", "-id"], name="pool_status_newest"),
+            index=models.Index(
+                fields=["-created_at", "-id"], name="pool_status_newest"
+            ),
         ),
         migrations.AddIndex(
             model_name="poolstatusrequest",
@@ -502,7 +518,8 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="poolstatusanswer",
             index=models.Index(
-                fields=["cluster", "driver", "pool_name", "-observed_at"], name="pool_status_pool"
+                fields=["cluster", "driver", "pool_name", "-observed_at"],
+                name="pool_status_pool",
             ),
         ),
         migrations.AddIndex(
@@ -511,7 +528,9 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="resourceslice",
-            index=models.Index(fields=["cluster", "driver", "pool_name"], name="slice_pool"),
+            index=models.Index(
+                fields=["cluster", "driver", "pool_name"], name="slice_pool"
+            ),
         ),
         migrations.AddIndex(
             model_name="resourceslice",
