@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
 
 import msgspec
+
+from kube.bodies import Envelope
 
 
 class OwnerReference(msgspec.Struct, rename="camel", frozen=True, gc=False):
@@ -16,7 +18,7 @@ class OwnerReference(msgspec.Struct, rename="camel", frozen=True, gc=False):
     controller: bool | None = None
 
 
-class Metadata(msgspec.Struct, rename="camel"):
+class Metadata(msgspec.Struct, rename="camel", frozen=True):
     """Times stay text, as sent. A field of the wrong type counts as absent."""
 
     name: str = ""
@@ -50,6 +52,8 @@ class Seen:
     body: bytes  # the whole object as JSON; compact, managedFields and all
     spec: bytes | None  # None when absent or null
     status: bytes | None
+    # `body` taken apart, as views into it; saves reading it twice.
+    envelope: Envelope | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +67,53 @@ class InitialDone:
 
     resource_version: str
     count: int
+
+
+_metadata_decoder: Final = msgspec.json.Decoder(Metadata)
+
+
+def decode_metadata(raw: bytes | msgspec.Raw) -> Metadata:
+    try:
+        return _metadata_decoder.decode(raw)
+    except msgspec.ValidationError:
+        return _readable_metadata(msgspec.json.decode(raw))
+
+
+def _readable_metadata(value: Any) -> Metadata:
+    """Field by field, because one wrong field fails the whole."""
+    readable: dict[str, Any] = {}
+    if isinstance(value, dict):
+        for field in msgspec.structs.fields(Metadata):
+            try:
+                readable[field.name] = msgspec.convert(value[field.encode_name], field.type)
+            except (KeyError, msgspec.ValidationError):
+                continue
+    return Metadata(**readable)
+
+
+def seen_object(
+    body: bytes, envelope: Envelope, *, type_: SeenType, kind: str, api_version: str
+) -> Seen:
+    """Items of a list carry no kind and apiVersion, so the caller says what it asked for."""
+    metadata = decode_metadata(envelope.get("metadata", b"{}"))
+    return Seen(
+        type=type_,
+        kind=kind,
+        api_version=api_version,
+        uid=metadata.uid,
+        namespace=metadata.namespace,
+        name=metadata.name,
+        resource_version=metadata.resource_version,
+        metadata=metadata,
+        body=body,
+        spec=_present(envelope.get("spec")),
+        status=_present(envelope.get("status")),
+        envelope=envelope,
+    )
+
+
+def _present(raw: msgspec.Raw | None) -> bytes | None:
+    if raw is None:
+        return None
+    value = bytes(raw)
+    return None if value == b"null" else value
