@@ -277,8 +277,8 @@ class AssessedDevice:
     generation: int | None
     node: NodeSelection
     state: DeviceState
-    is_partly_used: bool
-    """Allocated, allows multiple allocations, and has room for another share."""
+    is_partly_used: bool | None
+    """Allocated, allows multiple allocations, and has room for another share; None is unknown."""
     taints: tuple[Taint, ...] = ()
     """Of the slice and of taint rules, each once."""
     holders: tuple[AllocationResult, ...] = ()
@@ -338,3 +338,5 @@ class AssessedPool:
     """Generations that are still published and ignored."""
     unpublished: tuple[AllocationResult, ...] = ()
     """Allocations of this pool's devices that its newest generation does not publish; counted nowhere."""
+    device_entries: int = 0
+    """Device entries in the newest slices; more than there are devices when a name is published twice."""

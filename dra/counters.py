@@ -1,0 +1,69 @@
+"""Shared counters of one pool: what allocated devices have drawn, and what another device would need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dra.quantity import Quantity
+from dra.values import CounterSet, Device
+
+CounterName = tuple[str, str]
+"""Counter set and counter."""
+
+
+class CounterLedger:
+    """What is left of each counter. It may be copied, so that plans do not touch the real one."""
+
+    __slots__ = ("_left", "_overdrawn")
+
+    def __init__(self, counter_sets: Iterable[CounterSet] = ()) -> None:
+        """Start full. Of two sets of one name the smaller amount counts; such a pool is invalid anyway."""
+        self._left: dict[CounterName, int] = {}
+        for counter_set in counter_sets:
+            for name, value in counter_set.counters.items():
+                key = (counter_set.name, name)
+                self._left[key] = min(value.nanos, self._left.get(key, value.nanos))
+        self._overdrawn = {key for key, left in self._left.items() if left < 0}
+
+    def copy(self) -> CounterLedger:
+        """A ledger of its own with the same amounts."""
+        ledger = CounterLedger()
+        ledger._left = dict(self._left)
+        ledger._overdrawn = set(self._overdrawn)
+        return ledger
+
+    def draw(self, device: Device) -> None:
+        """Take what the device needs, even when it is not there: an allocation is a fact."""
+        for use in device.consumes_counters:
+            for name, amount in use.counters.items():
+                key = (use.counter_set, name)
+                if key in self._left:
+                    self._left[key] -= amount.nanos
+                    if self._left[key] < 0:
+                        self._overdrawn.add(key)
+
+    def fits(self, device: Device) -> bool:
+        """Whether the scheduler would find the counters sufficient.
+
+        It looks at every counter of the pool: one that is overdrawn already stops each device that draws on any.
+        """
+        if not device.consumes_counters:
+            return True
+        if self._overdrawn:
+            return False
+        return all(self._left.get(key, -1) >= need for key, need in needs_of(device).items())
+
+    @property
+    def overdrawn(self) -> tuple[tuple[CounterName, Quantity], ...]:
+        """Counters of which more is drawn than there is, and by how much."""
+        return tuple((key, Quantity(-self._left[key])) for key in sorted(self._overdrawn))
+
+
+def needs_of(device: Device) -> dict[CounterName, int]:
+    """Nano units of each counter that a device draws."""
+    needs: dict[CounterName, int] = {}
+    for use in device.consumes_counters:
+        for name, amount in use.counters.items():
+            key = (use.counter_set, name)
+            needs[key] = needs.get(key, 0) + amount.nanos
+    return needs
