@@ -1,0 +1,171 @@
+"""Bodies: each distinct content once, compressed with a dictionary trained on bodies like it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import msgspec
+import zstandard
+
+from kube.kinds import RESOURCE_SLICE
+from objects import queries
+from objects.models import BodyDictionary
+from objects.services.staging import Cursor, copy_rows
+
+LEVEL: Final = 3
+# From this many bodies on a dictionary pays; more samples than the second number make it no better.
+ENOUGH_BODIES: Final = 100
+_MOST_SAMPLES: Final = 400
+_MOST_WITHOUT: Final = 2000
+_DICTIONARY_BYTES: Final = 64 << 10
+# A dictionary is trained anew when it compresses this much worse than on the day it was made.
+_WORN: Final = 0.8
+
+_COLUMNS: Final = {
+    "cluster_id": "int8",
+    "digest": "uuid",
+    "dictionary_id": "int8",
+    "size_bytes": "int4",
+    "content": "bytea",
+}
+
+
+class _Spec(msgspec.Struct):
+    driver: str = ""
+
+
+class _Head(msgspec.Struct):
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+
+
+_head_decoder: Final = msgspec.json.Decoder(_Head)
+
+
+class Group(NamedTuple):
+    """Bodies that look alike; of kinds other than slices `driver` is empty."""
+
+    kind: str
+    driver: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewBody:
+    """A content that may or may not be stored already."""
+
+    digest: UUID
+    group: Group
+    content: bytes
+
+
+def store_bodies(
+    cursor: Cursor, cluster_id: int, bodies: Mapping[UUID, NewBody], *, now: datetime
+) -> int:
+    """Store those that are not there yet; returns how many. Trains a first dictionary as soon as enough come at once."""
+    if not bodies:
+        return 0
+    cursor.execute(
+        "SELECT digest FROM objects_body WHERE cluster_id = %s AND digest = ANY(%s)",
+        (cluster_id, list(bodies)),
+        binary=True,
+    )
+    stored = {digest for (digest,) in cursor.fetchall()}
+    by_group: dict[Group, list[NewBody]] = defaultdict(list)
+    for digest, body in bodies.items():
+        if digest not in stored:
+            by_group[body.group].append(body)
+    count = 0
+    for group, new in by_group.items():
+        count += _store_group(cursor, cluster_id, group, new, now=now)
+    return count
+
+
+def _store_group(
+    cursor: Cursor, cluster_id: int, group: Group, new: Sequence[NewBody], *, now: datetime
+) -> int:
+    dictionary_id = queries.newest_dictionary_id(cluster_id, kind=group.kind, driver=group.driver)
+    if dictionary_id is None and len(new) >= ENOUGH_BODIES:
+        samples = [body.content for body in _spread(new)]
+        dictionary_id = train_dictionary(cluster_id, group, samples, now=now)
+    content = queries.dictionary_content(dictionary_id) if dictionary_id else None
+    compressor = zstandard.ZstdCompressor(level=LEVEL, dict_data=content)
+    return copy_rows(
+        cursor,
+        "objects_body",
+        _COLUMNS,
+        (
+            (
+                cluster_id,
+                body.digest,
+                dictionary_id,
+                len(body.content),
+                compressor.compress(body.content),
+            )
+            for body in new
+        ),
+    )
+
+
+def train_dictionary(
+    cluster_id: int, group: Group, samples: Sequence[bytes], *, now: datetime
+) -> int | None:
+    """Train and store a dictionary; None when the samples have too little in common for one."""
+    try:
+        trained = zstandard.train_dictionary(_DICTIONARY_BYTES, list(samples))
+    except zstandard.ZstdError:
+        return None
+    compressor = zstandard.ZstdCompressor(level=LEVEL, dict_data=trained)
+    compressed = sum(len(compressor.compress(sample)) for sample in samples)
+    made = BodyDictionary.objects.create(
+        cluster_id=cluster_id,
+        kind=group.kind,
+        driver=group.driver,
+        content=trained.as_bytes(),
+        trained_at=now,
+        ratio=sum(map(len, samples)) / max(compressed, 1),
+    )
+    return made.pk
+
+
+def renew_dictionaries(cluster_id: int, *, now: datetime) -> list[int]:
+    """Train where enough bodies have none, or where the newest one has worn out; returns the new ones' ids."""
+    made = []
+    has_one = set()
+    for use in queries.dictionary_uses(cluster_id, limit=_MOST_SAMPLES):
+        group = Group(use.kind, use.driver)
+        has_one.add(group)
+        if len(use.digests) >= ENOUGH_BODIES and use.ratio < _WORN * use.trained_ratio:
+            samples = list(queries.bodies(cluster_id, use.digests).values())
+            made.append(train_dictionary(cluster_id, group, samples, now=now))
+    without = queries.digests_without_dictionary(cluster_id, limit=_MOST_WITHOUT)
+    for kind, digests in without.items():
+        for group, samples in _grouped(kind, queries.bodies(cluster_id, digests)).items():
+            if group not in has_one and len(samples) >= ENOUGH_BODIES:
+                chosen = samples[:_MOST_SAMPLES]
+                made.append(train_dictionary(cluster_id, group, chosen, now=now))
+    return [dictionary_id for dictionary_id in made if dictionary_id is not None]
+
+
+def group_of(kind: str, content: bytes) -> Group:
+    """Which bodies a content looks like."""
+    if kind != RESOURCE_SLICE.name:
+        return Group(kind, "")
+    try:
+        return Group(kind, _head_decoder.decode(content).spec.driver)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return Group(kind, "")
+
+
+def _grouped(kind: str, contents: Mapping[UUID, bytes]) -> dict[Group, list[bytes]]:
+    groups: dict[Group, list[bytes]] = defaultdict(list)
+    for content in contents.values():
+        groups[group_of(kind, content)].append(content)
+    return groups
+
+
+def _spread(new: Sequence[NewBody]) -> Iterable[NewBody]:
+    return new[:: max(1, len(new) // _MOST_SAMPLES)][:_MOST_SAMPLES]

@@ -1,0 +1,238 @@
+"""Changes of objects: the log grows, the table of objects follows, bodies are stored once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from objects.choices import Op
+from objects.queries import Version
+from objects.services import bodies
+from objects.services.staging import Cursor, as_text, copy_rows, stage_rows
+
+_TICK: Final = timedelta(microseconds=1)
+_DELETIONS: Final = frozenset({Op.DELETED, Op.RESYNC_DELETED})
+
+# First number of the advisory locks by which storing bodies and removing orphans of one cluster keep apart.
+BODIES_LOCK: Final = 0x6F62_6F64
+
+_EVENT: Final = {
+    "cluster_id": "int8",
+    "object_id": "int8",
+    "at": "timestamptz",
+    "op": "text",
+    "resource_version": "text",
+    "digest": "uuid",
+    "generation": "int8",
+}
+_OBJECT: Final = {
+    "id": "int8",
+    "kind": "text",
+    "uid": "uuid",
+    "namespace": "text",
+    "name": "text",
+    "api_version": "text",
+    "resource_version": "text",
+    "digest": "uuid",
+    "generation": "int8",
+    "changed_at": "timestamptz",
+    "deleted_at": "timestamptz",
+}
+_MERGE: Final = """
+INSERT INTO objects_kubeobject AS o (
+    cluster_id, id, kind, uid, namespace, name, api_version, resource_version, digest, generation,
+    first_seen_at, changed_at, deleted_at
+)
+SELECT %s, id, kind, uid, namespace, name, api_version, resource_version, digest, generation,
+    changed_at, changed_at, deleted_at
+FROM pg_temp.staged_object
+ON CONFLICT (cluster_id, kind, uid) DO UPDATE SET
+    namespace = excluded.namespace, name = excluded.name, api_version = excluded.api_version,
+    resource_version = excluded.resource_version, digest = excluded.digest,
+    generation = excluded.generation, changed_at = excluded.changed_at,
+    deleted_at = excluded.deleted_at
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What the server told of one object. Of a deletion only who it was matters."""
+
+    op: Op
+    kind: str
+    uid: UUID
+    namespace: str
+    name: str
+    api_version: str
+    resource_version: str
+    digest: UUID
+    generation: int | None
+    content: bytes
+
+    @property
+    def is_deletion(self) -> bool:
+        return self.op in _DELETIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An object that is now another than before the batch. `before` or `after` is None when it was, or is, not live."""
+
+    object_id: int
+    before: Version | None
+    after: Version | None
+    change: Change
+    """The latest one; its content is that of `after`."""
+
+
+@dataclass(slots=True)
+class _State:
+    object_id: int
+    version: Version
+    changed_at: datetime | None
+    is_live: bool
+    before: Version | None
+    latest: Change | None = None
+
+
+def record_changes(
+    cursor: Cursor, cluster_id: int, changes: Sequence[Change], *, now: datetime
+) -> list[Moved]:
+    """Store what is new in `changes`, which are in the order in which they came.
+
+    A change that says what is stored already leaves no trace, so that a batch may be given twice.
+    """
+    states = _load(cursor, cluster_id, changes)
+    new_uids = {(c.kind, c.uid) for c in changes} - states.keys()
+    ids = iter(_allocate_ids(cursor, len(new_uids)))
+    events: list[tuple[Any, ...]] = []
+    contents: dict[UUID, bodies.NewBody] = {}
+    for change in changes:
+        state = states.get((change.kind, change.uid))
+        if not _is_news(state, change):
+            continue
+        if state is None:
+            version = Version(change.digest, change.generation)
+            state = _State(next(ids), version, None, is_live=False, before=None)
+            states[change.kind, change.uid] = state
+        events.append(_apply(state, change, cluster_id=cluster_id, now=now))
+        if not change.is_deletion:
+            group = bodies.group_of(change.kind, change.content)
+            contents[change.digest] = bodies.NewBody(change.digest, group, change.content)
+    if not events:
+        return []
+    _lock_bodies(cursor, cluster_id)
+    bodies.store_bodies(cursor, cluster_id, contents, now=now)
+    copy_rows(cursor, "objects_objectevent", _EVENT, events)
+    moved = [state for state in states.values() if state.latest is not None]
+    stage_rows(cursor, "staged_object", _OBJECT, map(_object_row, moved))
+    cursor.execute(_MERGE, (cluster_id,))
+    return [_moved(state) for state in moved]
+
+
+def record_missing(
+    cursor: Cursor, cluster_id: int, object_ids: Sequence[int], *, now: datetime
+) -> list[Moved]:
+    """Objects that a full read did not find any more."""
+    cursor.execute(
+        "SELECT id, kind, uid, namespace, name, api_version, resource_version, digest, generation"
+        " FROM objects_kubeobject WHERE cluster_id = %s AND id = ANY(%s) AND deleted_at IS NULL",
+        (cluster_id, list(object_ids)),
+        binary=True,
+    )
+    changes = [Change(Op.RESYNC_DELETED, *row[1:], content=b"") for row in cursor.fetchall()]
+    return record_changes(cursor, cluster_id, changes, now=now)
+
+
+def _load(
+    cursor: Cursor, cluster_id: int, changes: Sequence[Change]
+) -> dict[tuple[str, UUID], _State]:
+    uids: dict[str, set[UUID]] = defaultdict(set)
+    for change in changes:
+        uids[change.kind].add(change.uid)
+    states = {}
+    for kind, wanted in uids.items():
+        cursor.execute(
+            "SELECT uid, id, digest, generation, changed_at, deleted_at IS NULL FROM objects_kubeobject"
+            " WHERE cluster_id = %s AND kind = %s AND uid = ANY(%s)",
+            (cluster_id, kind, list(wanted)),
+            binary=True,
+        )
+        for uid, object_id, digest, generation, changed_at, is_live in cursor.fetchall():
+            version = Version(digest, generation)
+            before = version if is_live else None
+            states[kind, uid] = _State(object_id, version, changed_at, is_live, before)
+    return states
+
+
+def _allocate_ids(cursor: Cursor, count: int) -> list[int]:
+    if not count:
+        return []
+    cursor.execute(
+        "SELECT nextval('objects_kubeobject_id_seq') FROM generate_series(1, %s)", (count,)
+    )
+    return [number for (number,) in cursor.fetchall()]
+
+
+def _is_news(state: _State | None, change: Change) -> bool:
+    if change.is_deletion:
+        return state is not None and state.is_live
+    if state is None or not state.is_live:
+        return True
+    return state.version != Version(change.digest, change.generation)
+
+
+def _apply(
+    state: _State, change: Change, *, cluster_id: int, now: datetime
+) -> tuple[Any, ...]:
+    """The row of the log. Its moment is later than that of the object's latest change, whatever the clock says."""
+    at = now if state.changed_at is None else max(now, state.changed_at + _TICK)
+    if not change.is_deletion:
+        state.version = Version(change.digest, change.generation)
+    state.changed_at = at
+    state.is_live = not change.is_deletion
+    state.latest = change
+    version = state.version
+    return (
+        cluster_id,
+        state.object_id,
+        at,
+        str(change.op),
+        as_text(change.resource_version),
+        version.digest,
+        version.generation,
+    )
+
+
+def _object_row(state: _State) -> tuple[Any, ...]:
+    change = state.latest
+    assert change is not None  # noqa: S101 -- only states that moved are given
+    return (
+        state.object_id,
+        change.kind,
+        change.uid,
+        as_text(change.namespace),
+        as_text(change.name),
+        as_text(change.api_version),
+        as_text(change.resource_version),
+        state.version.digest,
+        state.version.generation,
+        state.changed_at,
+        None if state.is_live else state.changed_at,
+    )
+
+
+def _moved(state: _State) -> Moved:
+    assert state.latest is not None  # noqa: S101 -- only states that moved are given
+    after = state.version if state.is_live else None
+    return Moved(state.object_id, state.before, after, state.latest)
+
+
+def _lock_bodies(cursor: Cursor, cluster_id: int) -> None:
+    cursor.execute(
+        "SELECT pg_advisory_xact_lock_shared(%s, %s)", (BODIES_LOCK, cluster_id & 0x7FFF_FFFF)
+    )

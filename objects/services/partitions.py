@@ -1,0 +1,101 @@
+"""Partitions by day or month: made ahead of time, and dropped when all of one is too old."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal
+
+from django.db import transaction
+
+from objects.services.staging import Cursor, open_cursor
+
+DAYS_AHEAD: Final = 7
+# One number of Postgres' advisory locks, so that two workers never make the same partition at once.
+_LOCK: Final = 0x6F62_7061
+_NAME: Final = re.compile(r"_p(\d{4})(\d{2})(\d{2})?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioned:
+    """A table that is partitioned by a moment."""
+
+    table: str
+    by: Literal["day", "month"] = "day"
+
+
+LOG: Final = (Partitioned("objects_objectevent"), Partitioned("objects_checkpoint"))
+
+
+def ensure_partitions(tables: Sequence[Partitioned], *, now: datetime) -> list[str]:
+    """Make what is missing from yesterday to seven days ahead; returns the names of those made. One query when none is."""
+    wanted = {
+        _name(table, start): (table, start) for table in tables for start in _starts(table, now)
+    }
+    with open_cursor() as cursor:
+        missing = set(wanted) - _existing(cursor, list(wanted))
+        if not missing:
+            return []
+        with transaction.atomic():
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            missing -= _existing(cursor, list(wanted))
+            for name in sorted(missing):
+                table, start = wanted[name]
+                cursor.execute(
+                    f"CREATE TABLE {name} PARTITION OF {table.table}"
+                    f" FOR VALUES FROM ('{start.isoformat()}') TO ('{_end(table, start).isoformat()}')"
+                )
+    return sorted(missing)
+
+
+def drop_partitions(tables: Sequence[Partitioned], *, before: datetime) -> list[str]:
+    """Drop partitions of which everything is earlier than `before`; returns their names."""
+    dropped = []
+    for table in tables:
+        with open_cursor() as cursor:
+            cursor.execute(
+                "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass",
+                (table.table,),
+            )
+            names = sorted(name for (name,) in cursor.fetchall())
+            for name in names:
+                start = _start_of(name)
+                if start is not None and _end(table, start) <= before:
+                    cursor.execute(f"DROP TABLE {name}")
+                    dropped.append(name)
+    return dropped
+
+
+def _existing(cursor: Cursor, names: list[str]) -> set[str]:
+    cursor.execute("SELECT relname::text FROM pg_class WHERE relname = ANY(%s)", (names,))
+    return {name for (name,) in cursor.fetchall()}
+
+
+def _starts(table: Partitioned, now: datetime) -> Iterator[datetime]:
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    # Yesterday as well: a clock that is set back must find its partition.
+    start = midnight - timedelta(days=1)
+    if table.by == "month":
+        start = start.replace(day=1)
+    while start <= midnight + timedelta(days=DAYS_AHEAD):
+        yield start
+        start = _end(table, start)
+
+
+def _end(table: Partitioned, start: datetime) -> datetime:
+    if table.by == "day":
+        return start + timedelta(days=1)
+    return (start + timedelta(days=32)).replace(day=1)
+
+
+def _name(table: Partitioned, start: datetime) -> str:
+    return f"{table.table}_p{start:%Y%m%d}" if table.by == "day" else f"{table.table}_p{start:%Y%m}"
+
+
+def _start_of(name: str) -> datetime | None:
+    found = _NAME.search(name)
+    if found is None:
+        return None
+    return datetime(int(found[1]), int(found[2]), int(found[3] or 1), tzinfo=UTC)
