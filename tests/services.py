@@ -19,7 +19,7 @@ import psycopg
 import pytest
 import redis
 
-from dradash.up import postgres, privileges, redis_server
+from dradash.up import launch, postgres, privileges, redis_server
 
 FOLDER = "DRADASH_TEST_FOLDER"
 PREFIX = "dradash-tests-"
@@ -138,12 +138,12 @@ def start_postgres() -> None:
         privileges.give_folder(data)
         initialise = [*postgres.initialise_command(data), "--no-sync"]
         subprocess.run(
-            postgres.launched("initdb", _folder, initialise, outlives_parent=True),
+            launch.command("initdb", _folder, initialise, without_root=True),
             check=True,
             stdout=subprocess.DEVNULL,
         )
         serve = postgres.server_command(data, _folder, settings=FAST)
-        return postgres.launched("postgres", _folder, serve, outlives_parent=True)
+        return launch.command("postgres", _folder, serve, without_root=True)
 
     _start_once("postgres", command, _postgres_answers)
 

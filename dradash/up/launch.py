@@ -1,43 +1,93 @@
-"""Become a program of ours: `python -m dradash.up.launch NAME RUN_FOLDER [--drop-root] [--outlives-parent] -- COMMAND…`.
+"""Become a program of ours: `python -m dradash.up.launch [options] NAME RUN_FOLDER COMMAND…`.
 
-Writes down who this process is, so that the next start can find what a crash left behind, and asks the kernel to end it with its
-parent. Imports nothing but the standard library: it stands before every program's start.
+Waits for its turn, writes down who this process is, so that the next start can find what a crash left behind, and asks the kernel to
+end it with its parent. Loads nothing but the standard library: it stands before every program's start.
 """
 
+import argparse
 import ctypes
 import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from dradash.up import privileges
-
 PR_SET_PDEATHSIG = 1
+POLL_SECONDS = 0.05
 
 
 def main(arguments: Sequence[str]) -> None:
-    split = arguments.index("--")
-    name, folder, *options = arguments[:split]
-    command = list(arguments[split + 1 :])
-    (Path(folder) / f"{name}.pid").write_text(json.dumps({"pid": os.getpid(), "command": command}))
+    given = _parser().parse_args(arguments)
     parent = os.getppid()
-    owner = privileges.account() if "--drop-root" in options else None
-    if owner is not None:
-        privileges.become(owner)
-    if "--outlives-parent" not in options:
-        end_with_parent(parent)
-    os.execv(command[0], command)
+    _write_record(Path(given.run) / f"{given.name}.pid", given.command)
+    if given.without_root:
+        from dradash.up import privileges  # noqa: PLC0415 -- one program of many needs it
+
+        if (owner := privileges.account()) is not None:
+            privileges.become(owner)
+    if given.end_with_parent:
+        end_with_parent(parent, signal.Signals[given.end_with_parent])
+    while given.after and not Path(given.after).exists():
+        time.sleep(POLL_SECONDS)
+    os.execv(given.command[0], given.command)
 
 
-def end_with_parent(parent: int) -> None:
-    """Linux only: have the kernel send SIGTERM when the parent dies, however it dies. Lasts through `exec`."""
+def command(
+    name: str,
+    run: Path,
+    program: Sequence[str],
+    *,
+    without_root: bool = False,
+    ends_with_parent: str | None = None,
+    after: Path | None = None,
+) -> list[str]:
+    """The command line that starts `program` through this module."""
+    options = ["--without-root"] if without_root else []
+    options += ["--end-with-parent", ends_with_parent] if ends_with_parent else []
+    options += ["--after", str(after)] if after else []
+    return [sys.executable, "-m", "dradash.up.launch", *options, name, str(run), *program]
+
+
+def end_with_parent(parent: int, signal_number: signal.Signals) -> None:
+    """Linux only: have the kernel send a signal when the parent dies, however it dies. Lasts through `exec`."""
     if sys.platform != "linux":
         return
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal_number), 0, 0, 0)
     if os.getppid() != parent:  # it died before the line above
         sys.exit(1)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--without-root", action="store_true", help="as root, become nobody first")
+    parser.add_argument("--end-with-parent", metavar="SIGNAL", help="what the parent's death sends")
+    parser.add_argument("--after", metavar="FILE", help="wait until this file exists")
+    parser.add_argument("name")
+    parser.add_argument("run")
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    return parser
+
+
+def _write_record(file: Path, command: Sequence[str]) -> None:
+    """Before root is given up, in a folder that is root's alone."""
+    record = {"pid": os.getpid(), "started": _started(), "command": list(command)}
+    file.write_text(json.dumps(record), encoding="utf-8")
+
+
+def _started() -> float:
+    """This process's start as `psutil` tells it, to which it is compared later."""
+    if sys.platform != "linux":
+        return time.time()
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    ticks = float(fields[19])
+    boot = next(
+        float(line.split()[1])
+        for line in Path("/proc/stat").read_text().splitlines()
+        if line.startswith("btime")
+    )
+    return boot + ticks / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """A private Postgres from a wheel: where its programs are, how its folder is made, how it is started."""
 
+import shutil
 import subprocess
-import sys
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from dradash.up import launch, privileges
 from dradash.up.failure import StartFailure
+from dradash.up.folder import HomeFolder
 
 USER = DATABASE = "dradash"
 
@@ -46,6 +47,39 @@ def major_version() -> str:
     return printed.split()[-1].split(".")[0]
 
 
+def initialise(home: HomeFolder) -> None:
+    """Make the data folder, whole or not at all; refuse one that another major version made."""
+    version_file = home.postgres / "PG_VERSION"
+    if version_file.is_file():
+        _require_same_version(home.postgres, version_file.read_text().strip())
+        privileges.give_folder(home.postgres)
+        return
+    unfinished = home.path / "postgres.unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(mode=0o700)
+    privileges.give_folder(unfinished)
+    made = subprocess.run(
+        launch.command("initdb", home.run, initialise_command(unfinished), without_root=True),
+        capture_output=True,
+        text=True,
+    )
+    if made.returncode != 0:
+        raise StartFailure(
+            f"Postgres could not make its folder {home.postgres}: {made.stderr.strip()}",
+            "Set DATABASE_URL to a Postgres of your own, or DRADASH_HOME to another folder.",
+        )
+    unfinished.rename(home.postgres)
+
+
+def _require_same_version(data: Path, found: str) -> None:
+    wanted = major_version()
+    if found != wanted:
+        raise StartFailure(
+            f"The data in {data} was written by Postgres {found}, and this DRA-Dash brings Postgres {wanted}.",
+            f"Move the folder away to start empty, or run Postgres {found} on it and set DATABASE_URL.",
+        )
+
+
 def initialise_command(data: Path) -> list[str]:
     return [
         program("initdb"),
@@ -63,11 +97,3 @@ def server_command(data: Path, sockets: Path, *, settings: dict[str, str]) -> li
     given = SERVER_SETTINGS | settings
     options = [part for name, value in given.items() for part in ("-c", f"{name}={value}")]
     return [program("postgres"), "-D", str(data), "-k", str(sockets), *options]
-
-
-def launched(
-    name: str, run: Path, command: Sequence[str], *, outlives_parent: bool = False
-) -> list[str]:
-    """`command`, started through `dradash.up.launch`, without the rights of root."""
-    options = ["--drop-root", *(["--outlives-parent"] if outlives_parent else [])]
-    return [sys.executable, "-m", "dradash.up.launch", name, str(run), *options, "--", *command]

@@ -1,0 +1,98 @@
+"""Ends what an earlier run left behind when all of it was killed at once.
+
+A process counts as ours if its start time is the one that was written down when it started, so that a number that the kernel gave to
+another program since is never touched.
+"""
+
+import json
+import os
+import signal
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypedDict
+
+import psutil
+
+# A start time is read in hundredths of a second, and on some systems shifts a little with the clock.
+SAME_START_SECONDS = 2.0
+GRACE_SECONDS = 5.0
+
+
+class Record(TypedDict):
+    """What `launch` writes before it becomes a program."""
+
+    pid: int
+    started: float
+    command: list[str]
+
+
+def end(run: Path) -> list[str]:
+    """End every recorded program that still runs, with its children; names of those that did."""
+    ended = []
+    for file in sorted(run.glob("*.pid")):
+        if processes := _running(file):
+            _end(processes)
+            ended.append(file.stem)
+        file.unlink(missing_ok=True)
+    return ended
+
+
+def remove_stale_lock(data: Path) -> None:
+    """Let Postgres start although its lock file names a process: a later, foreign one that got the same number."""
+    lock = data / "postmaster.pid"
+    try:
+        number = int(lock.read_text().splitlines()[0])
+    except (OSError, ValueError, IndexError):
+        return
+    try:
+        is_postgres = Path(psutil.Process(number).exe()).name == "postgres"
+    except psutil.Error:
+        is_postgres = False
+    if not is_postgres:
+        lock.unlink(missing_ok=True)
+
+
+def _running(file: Path) -> list[psutil.Process]:
+    try:
+        record: Record = json.loads(file.read_text())
+        leader = _same(record)
+    except (OSError, ValueError, KeyError):
+        return []
+    if leader is not None:
+        return [leader, *leader.children(recursive=True)]
+    return list(_group(record))
+
+
+def _same(record: Record) -> psutil.Process | None:
+    try:
+        process = psutil.Process(record["pid"])
+        is_same = abs(process.create_time() - record["started"]) < SAME_START_SECONDS
+        return process if is_same and process.cmdline()[:1] else None
+    except psutil.Error:
+        return None
+
+
+def _group(record: Record) -> Iterable[psutil.Process]:
+    """Members of a program's process group whose leader is gone; the kernel gives the number to nobody while they live."""
+    for process in psutil.process_iter():
+        try:
+            if os.getpgid(process.pid) == record["pid"] and process.create_time() >= record["started"]:
+                yield process
+        except (psutil.Error, OSError):
+            continue
+
+
+def _end(processes: list[psutil.Process]) -> None:
+    for process in processes:
+        _send(process, signal.SIGTERM)
+    _, alive = psutil.wait_procs(processes, timeout=GRACE_SECONDS)
+    for process in alive:
+        _send(process, signal.SIGKILL)
+    psutil.wait_procs(alive, timeout=GRACE_SECONDS)
+
+
+def _send(process: psutil.Process, signal_number: int) -> None:
+    try:
+        process.send_signal(signal_number)
+    except psutil.Error:
+        return
