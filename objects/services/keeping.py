@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from django.db import transaction
 
@@ -15,7 +16,9 @@ _SHORTEST: Final = {"ResourceClaim": timedelta(hours=1)}
 _SHORTEST_OTHERWISE: Final = timedelta(days=1)
 # And at least this often, so that an object that never changes outlives the partitions that tell of it.
 _LONGEST: Final = timedelta(days=1)
-_CHUNK: Final = 5000
+_CHUNK: Final = 50_000
+# Clocks of workers on several hosts differ.
+_CLOCK_SLACK: Final = timedelta(minutes=5)
 
 _ORPHANS: Final = """
 SELECT digest FROM objects_body b WHERE cluster_id = %(cluster)s
@@ -74,7 +77,7 @@ def _is_due(cursor: Cursor, cluster_id: int, kind: str, *, now: datetime) -> boo
     return bool(events >= live)
 
 
-def remove_orphans(cluster_id: int, *, gone_before: datetime) -> tuple[int, int]:
+def remove_orphans(cluster_id: int, *, gone_before: datetime, now: datetime) -> tuple[int, int]:
     """Objects that went before a moment and have no log left, then bodies that nothing names. Returns how many of each."""
     with open_cursor() as cursor:
         cursor.execute(
@@ -87,21 +90,26 @@ def remove_orphans(cluster_id: int, *, gone_before: datetime) -> tuple[int, int]
         cursor.execute(_ORPHANS, {"cluster": cluster_id}, binary=True)
         candidates = [digest for (digest,) in cursor.fetchall()]
         bodies = sum(
-            _remove_bodies(cursor, cluster_id, candidates[start : start + _CHUNK])
-            for start in range(0, len(candidates), _CHUNK)
+            _remove_bodies(cursor, cluster_id, candidates[at : at + _CHUNK], looked_at=now)
+            for at in range(0, len(candidates), _CHUNK)
         )
     return objects, bodies
 
 
-def _remove_bodies(cursor: Cursor, cluster_id: int, digests: list[object]) -> int:
-    """Only what is still named by nothing: a change may have come back to one of them since it was looked at."""
+def _remove_bodies(
+    cursor: Cursor, cluster_id: int, digests: list[UUID], *, looked_at: datetime
+) -> int:
+    """Only what nothing has named since it was looked at: an object may have become what it once was."""
     with transaction.atomic():
         cursor.execute(
             "SELECT pg_advisory_xact_lock(%s, %s)", (BODIES_LOCK, cluster_id & 0x7FFF_FFFF)
         )
         cursor.execute(
-            "DELETE FROM objects_body WHERE cluster_id = %(cluster)s AND digest = ANY(%(digests)s)"
-            f" AND digest IN ({_ORPHANS} AND digest = ANY(%(digests)s))",
-            {"cluster": cluster_id, "digests": digests},
+            "DELETE FROM objects_body b WHERE cluster_id = %(cluster)s AND digest = ANY(%(digests)s)"
+            " AND NOT EXISTS (SELECT FROM objects_kubeobject o"
+            "  WHERE o.cluster_id = b.cluster_id AND o.digest = b.digest)"
+            " AND NOT EXISTS (SELECT FROM objects_objectevent e"
+            "  WHERE e.cluster_id = b.cluster_id AND e.digest = b.digest AND e.at >= %(since)s)",
+            {"cluster": cluster_id, "digests": digests, "since": looked_at - _CLOCK_SLACK},
         )
         return cursor.rowcount

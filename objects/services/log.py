@@ -144,7 +144,7 @@ def record_missing(
         (cluster_id, list(object_ids)),
         binary=True,
     )
-    changes = [Change(Op.RESYNC_DELETED, *row[1:], content=b"") for row in cursor.fetchall()]
+    changes = [Change(Op.RESYNC_DELETED, *row[1:], b"") for row in cursor.fetchall()]
     return record_changes(cursor, cluster_id, changes, now=now)
 
 
@@ -210,7 +210,7 @@ def _apply(
 
 def _object_row(state: _State) -> tuple[Any, ...]:
     change = state.latest
-    assert change is not None  # noqa: S101 -- only states that moved are given
+    assert change is not None
     return (
         state.object_id,
         change.kind,
@@ -227,7 +227,7 @@ def _object_row(state: _State) -> tuple[Any, ...]:
 
 
 def _moved(state: _State) -> Moved:
-    assert state.latest is not None  # noqa: S101 -- only states that moved are given
+    assert state.latest is not None
     after = state.version if state.is_live else None
     return Moved(state.object_id, state.before, after, state.latest)
 

@@ -1,0 +1,388 @@
+"""Writes about clusters: which are watched, what was discovered, how far each kind is read, what failed, and gaps."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import connection, transaction
+from django.db.models import DateTimeField, F, Q, Value
+from django.db.models.functions import Greatest
+
+from clusters.choices import PoolStatusMode, Reach, ReadState, Source
+from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
+from kube.connect import Target
+from kube.discovery import Capabilities
+
+# Kinds of which every change is followed. Pool status requests are made and taken away, not followed.
+FOLLOWED_KINDS: Final = (
+    "ResourceSlice",
+    "ResourceClaim",
+    "DeviceClass",
+    "DeviceTaintRule",
+    "Node",
+)
+# An API server keeps at least this much of the latest events, so a shorter absence loses nothing.
+GUARANTEED_EVENTS: Final = timedelta(seconds=75)
+_LONGEST_BACKOFF_SECONDS: Final = 60.0
+
+API_UNREACHABLE: Final = "api_unreachable"
+WORKER_AWAY: Final = "worker_away"
+RELIST: Final = "relist"
+DATABASE_AWAY: Final = "database_away"
+FORBIDDEN: Final = "forbidden"
+DISK_FULL: Final = "disk_full"
+RESTORED: Final = "restored"
+
+_REASON_WORDS: Final = {
+    API_UNREACHABLE: "The API server could not be read.",
+    WORKER_AWAY: "No worker was running that read this cluster.",
+    RELIST: "Everything had to be read anew; what changed and changed back before that was not seen.",
+    DATABASE_AWAY: "The database could not be reached.",
+    FORBIDDEN: "The cluster did not let us read this.",
+    DISK_FULL: "The database had no room left.",
+    RESTORED: "The cluster's own store was set back to an earlier state.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedCluster:
+    """A cluster that the configuration names."""
+
+    name: str
+    source: Source
+    target: Target
+
+
+def ensure_clusters(wanted: Sequence[WatchedCluster], *, now: datetime) -> list[Cluster]:
+    """Have a row for each cluster of the configuration; the others are no longer watched, and stay readable."""
+    with transaction.atomic():
+        found = [_ensure_cluster(each, now=now) for each in wanted]
+        names = [each.name for each in wanted]
+        Cluster.objects.filter(is_watched=True).exclude(name__in=names).update(
+            is_watched=False, revision=F("revision") + 1
+        )
+    return found
+
+
+def _ensure_cluster(wanted: WatchedCluster, *, now: datetime) -> Cluster:
+    fields = {
+        "source": wanted.source,
+        "kubeconfig_path": wanted.target.path or "",
+        "context": wanted.target.context or "",
+        "url": wanted.target.url or "",
+        "is_watched": True,
+    }
+    cluster, is_new = Cluster.objects.get_or_create(
+        name=wanted.name, defaults={**fields, "created_at": now}
+    )
+    if not is_new and any(getattr(cluster, name) != value for name, value in fields.items()):
+        Cluster.objects.filter(pk=cluster.pk).update(revision=F("revision") + 1, **fields)
+        cluster.refresh_from_db()
+    ClusterKind.objects.bulk_create(
+        [ClusterKind(cluster=cluster, kind=kind) for kind in FOLLOWED_KINDS], ignore_conflicts=True
+    )
+    return cluster
+
+
+def target_of(cluster: Cluster) -> Target:
+    """How the cluster is reached."""
+    if cluster.source == Source.SIMULATED:
+        return Target("url", url=cluster.url)
+    if cluster.source == Source.IN_CLUSTER:
+        return Target("in_cluster")
+    return Target("kubeconfig", path=cluster.kubeconfig_path or None, context=cluster.context or None)
+
+
+def pause_cluster(cluster_id: int) -> None:
+    """Stop reading a cluster; the window that is open ends by itself."""
+    _set(cluster_id, is_paused=True)
+
+
+def resume_cluster(cluster_id: int) -> None:
+    """Read a paused cluster again."""
+    _set(cluster_id, is_paused=False)
+
+
+def set_pool_status_mode(cluster_id: int, mode: PoolStatusMode) -> None:
+    """Switch the making of pool status requests on, off, or back to automatic."""
+    _set(cluster_id, pool_status_mode=mode)
+
+
+def _set(cluster_id: int, **fields: Any) -> None:
+    differing = Q()
+    for name, value in fields.items():
+        differing |= ~Q(**{name: value})
+    Cluster.objects.filter(differing, pk=cluster_id).update(revision=F("revision") + 1, **fields)
+
+
+def record_discovery(cluster_id: int, found: Capabilities, *, now: datetime) -> bool:
+    """Store what a cluster serves and lets us do; whether anything about it is new."""
+    fields = {
+        "capabilities": found.to_json(),
+        "server_version": found.server_version.git_version,
+    }
+    before = Cluster.objects.filter(pk=cluster_id).values(*fields).get()
+    is_news = before != fields
+    if is_news:
+        _set(cluster_id, **fields)
+    Cluster.objects.filter(pk=cluster_id).update(discovered_at=now)
+    record_reach(cluster_id, Reach.OK, message="", now=now)
+    return is_news
+
+
+def record_reach(cluster_id: int, reach: Reach | str, *, message: str, now: datetime) -> None:
+    """Store how the cluster answered; writes nothing when it answers as before."""
+    Cluster.objects.filter(pk=cluster_id).exclude(reach=reach, reach_message=message).update(
+        reach=reach, reach_message=message, reach_changed_at=now, revision=F("revision") + 1
+    )
+
+
+class Overtaken(Exception):
+    """Somebody else has moved this cursor, so what was read from it must not be stored."""
+
+
+def lock_kinds(cluster_id: int, cursors: Mapping[str, str]) -> dict[str, ClusterKind]:
+    """Lock the rows of kinds for this transaction, provided each still is where its reader began.
+
+    This alone keeps two workers apart, should an advisory lock be lost with its connection.
+    """
+    rows = (
+        ClusterKind.objects.select_for_update()
+        .filter(cluster_id=cluster_id, kind__in=cursors)
+        .order_by("kind")
+    )
+    found = {row.kind: row for row in rows}
+    for kind, resource_version in cursors.items():
+        if kind not in found or found[kind].resource_version != resource_version:
+            raise Overtaken(kind)
+    return found
+
+
+def move_cursor(
+    row: ClusterKind, *, resource_version: str, has_changed: bool, count: int, now: datetime
+) -> None:
+    """Watch events up to `resource_version` are stored; `count` is how many objects more or fewer there are."""
+    fields: dict[str, Any] = {"resource_version": resource_version, "last_synced_at": now}
+    if has_changed:
+        fields["last_changed_at"] = now
+    if count and row.object_count is not None:
+        fields["object_count"] = max(0, row.object_count + count)
+    _update(row, fields)
+
+
+def begin_reading(row: ClusterKind, *, now: datetime) -> None:
+    """A full read begins. Shown as such when it is the first; a later one keeps what is known in view."""
+    if row.last_synced_at is None:
+        _update(row, {"state": ReadState.READING, "read_count": 0, "message": ""})
+        raise_revision(row.cluster_id)
+
+
+def count_reading(row: ClusterKind, count: int) -> None:
+    """How far a first read has come."""
+    if row.state == ReadState.READING:
+        _update(row, {"read_count": count})
+        raise_revision(row.cluster_id)
+
+
+def end_reading(
+    row: ClusterKind,
+    *,
+    resource_version: str,
+    count: int,
+    api_version: str,
+    has_changed: bool,
+    now: datetime,
+) -> None:
+    """A full read is stored to its end: from here on a watch follows."""
+    is_first = row.last_synced_at is None
+    fields: dict[str, Any] = {
+        "state": ReadState.WATCHING,
+        "message": "",
+        "api_version": api_version,
+        "resource_version": resource_version,
+        "object_count": count,
+        "read_count": None,
+        "last_synced_at": now,
+        "failing_since": None,
+        "failures": 0,
+        "retry_at": None,
+    }
+    if has_changed:
+        fields["last_changed_at"] = now
+    if not is_first:
+        fields["relists"] = row.relists + 1
+    _update(row, fields)
+    close_gaps(row.cluster_id, [row.kind], now=now)
+    if is_first:
+        raise_revision(row.cluster_id)
+
+
+def record_current(rows: Iterable[ClusterKind], *, now: datetime) -> None:
+    """These kinds are known to be as stored: their windows ended well, in one statement."""
+    found = list(rows)
+    if not found:
+        return
+    ClusterKind.objects.filter(pk__in=[row.pk for row in found]).update(last_synced_at=now)
+    recovered = [row for row in found if row.state != ReadState.WATCHING or row.failures]
+    if recovered:
+        ClusterKind.objects.filter(pk__in=[row.pk for row in recovered]).update(
+            state=ReadState.WATCHING, message="", failing_since=None, failures=0, retry_at=None
+        )
+        raise_revision(found[0].cluster_id)
+
+
+@dataclass(frozen=True, slots=True)
+class KindFailure:
+    """Why a kind could not be read, in words and as a stable code."""
+
+    code: str
+    message: str
+    retry_after_seconds: float | None = None
+
+    @property
+    def state(self) -> ReadState:
+        """What the kind's page says about it."""
+        known = {"forbidden": ReadState.FORBIDDEN, "not_found": ReadState.NOT_SERVED}
+        return known.get(self.code, ReadState.FAILING)
+
+    @property
+    def gap_reason(self) -> str:
+        """Why the history has a hole meanwhile."""
+        return self.code if self.code in {FORBIDDEN, DISK_FULL, DATABASE_AWAY} else API_UNREACHABLE
+
+
+def record_failure(row: ClusterKind, failure: KindFailure, *, now: datetime) -> None:
+    """Note that a kind cannot be followed, and when it is tried again; a gap opens from the latest moment known."""
+    failures = row.failures + 1
+    wait = max(backoff_seconds(failures), failure.retry_after_seconds or 0.0)
+    is_news = (row.state, row.message) != (failure.state, failure.message)
+    _update(
+        row,
+        {
+            "state": failure.state,
+            "message": failure.message,
+            "failing_since": row.failing_since or now,
+            "failures": failures,
+            "retry_at": now + timedelta(seconds=wait),
+        },
+    )
+    open_gap(row, reason=failure.gap_reason, message=failure.message, now=now)
+    if is_news:
+        raise_revision(row.cluster_id)
+
+
+def backoff_seconds(failures: int) -> float:
+    """Full jitter between 1 s and what doubles with each failure, at most a minute."""
+    ceiling = min(_LONGEST_BACKOFF_SECONDS, 2.0 ** min(failures, 10))
+    return random.uniform(1.0, max(1.0, ceiling))  # noqa: S311 -- no secret
+
+
+def forget_cursor(row: ClusterKind, *, reason: str, message: str, now: datetime) -> None:
+    """The cursor is of no use any more: everything of the kind must be read anew."""
+    open_gap(row, reason=reason, message=message, now=now)
+    _update(row, {"resource_version": ""})
+
+
+def record_not_served(row: ClusterKind, *, now: datetime) -> None:
+    """The cluster does not have this kind; nothing is missed by not reading it."""
+    if row.state != ReadState.NOT_SERVED:
+        message = "The cluster does not serve this kind."
+        _update(row, {"state": ReadState.NOT_SERVED, "message": message, "retry_at": None})
+        close_gaps(row.cluster_id, [row.kind], now=now)
+        raise_revision(row.cluster_id)
+
+
+def open_gap(row: ClusterKind, *, reason: str, message: str, now: datetime) -> None:
+    """From the latest moment known on, changes may be missed. Nothing is missed of what was never followed."""
+    if row.last_synced_at is None:
+        return
+    words = _REASON_WORDS[reason]
+    with connection.cursor() as cursor:
+        # A gap that is open stays as it began: its cause came first.
+        cursor.execute(
+            "INSERT INTO clusters_gap (cluster_id, kind, started_at, reason, message)"
+            " VALUES (%s, %s, %s, %s, %s)"
+            " ON CONFLICT (cluster_id, kind) WHERE ended_at IS NULL DO NOTHING",
+            [
+                row.cluster_id,
+                row.kind,
+                min(row.last_synced_at, now),
+                reason,
+                f"{words} {message}".strip(),
+            ],
+        )
+        is_new = cursor.rowcount > 0
+    if is_new:
+        raise_revision(row.cluster_id)
+
+
+def close_gaps(cluster_id: int, kinds: Sequence[str], *, now: datetime) -> int:
+    """These kinds are followed again; returns how many gaps that ended."""
+    count = Gap.objects.filter(cluster_id=cluster_id, kind__in=kinds, ended_at__isnull=True).update(
+        ended_at=Greatest("started_at", Value(now, DateTimeField()))
+    )
+    if count:
+        raise_revision(cluster_id)
+    return count
+
+
+def raise_revision(cluster_id: int) -> None:
+    """Something that pages show of this cluster has changed."""
+    Cluster.objects.filter(pk=cluster_id).update(revision=F("revision") + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeState:
+    """A node as it was told; `is_gone` when it was deleted."""
+
+    name: str
+    is_ready: bool | None
+    is_gone: bool = False
+
+
+def record_nodes(
+    cluster_id: int, nodes: Sequence[NodeState], *, is_whole: bool, now: datetime
+) -> tuple[int, int]:
+    """Store what changed among these nodes; `is_whole` when they are all that there are.
+
+    Returns how many rows changed, and how many nodes more or fewer there are.
+    """
+    latest = {node.name: node for node in nodes}
+    rows = ClusterNode.objects.filter(cluster_id=cluster_id)
+    known = dict(
+        (rows if is_whole else rows.filter(name__in=latest)).values_list("name", "is_ready")
+    )
+    gone = {name for name, node in latest.items() if node.is_gone and name in known}
+    if is_whole:
+        gone |= known.keys() - latest.keys()
+    changed = [
+        node
+        for name, node in latest.items()
+        if not node.is_gone and (name not in known or known[name] != node.is_ready)
+    ]
+    if gone:
+        rows.filter(name__in=gone).delete()
+    if changed:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO clusters_clusternode (cluster_id, name, is_ready, changed_at)"
+                " SELECT %s, name, is_ready, %s FROM unnest(%s::text[], %s::bool[]) AS n (name, is_ready)"
+                " ON CONFLICT (cluster_id, name) DO UPDATE"
+                " SET is_ready = excluded.is_ready, changed_at = excluded.changed_at",
+                [cluster_id, now, [n.name for n in changed], [n.is_ready for n in changed]],
+            )
+    added = sum(node.name not in known for node in changed)
+    return len(gone) + len(changed), added - len(gone)
+
+
+def _update(row: ClusterKind, fields: Mapping[str, Any]) -> None:
+    """Only the columns that differ, in the row and in the value at hand."""
+    differing = {name: value for name, value in fields.items() if getattr(row, name) != value}
+    if differing:
+        ClusterKind.objects.filter(pk=row.pk).update(**differing)
+        for name, value in differing.items():
+            setattr(row, name, value)
