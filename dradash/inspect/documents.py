@@ -15,6 +15,8 @@ from typing import Any
 import yaml
 
 # PyYAML and json recurse; what nests deeper is no Kubernetes object.
+# Aliases counted as often as they are used. The largest list that a server sends has a few million values.
+MAX_NODES = 50_000_000
 _TOO_DEEP = "is nested too deeply to be a Kubernetes object"
 _SEPARATOR = re.compile(r"^---(?=\s|$).*$", re.MULTILINE)
 _END_MARK = re.compile(r"^\.\.\.\s*$", re.MULTILINE)
@@ -167,16 +169,40 @@ def _items(value: dict[str, Any], *, place: str) -> Iterator[Document | Unreadab
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML with the scalars of YAML 1.2's core schema, and without aliases."""
+    """PyYAML with the scalars of YAML 1.2's core schema, and aliases only as far as a person would write them."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._sizes: dict[str, int] = {}
+        self._composed = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        # A handful of nested aliases can stand for terabytes; nothing that prints objects uses them.
-        if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()
+        # A handful of nested aliases can stand for terabytes, so what they stand for is counted.
+        event = self.peek_event()
+        if isinstance(event, yaml.AliasEvent):
+            self._composed += self._size_of_anchor(event)
+        before = self._composed
+        self._composed += 1
+        if self._composed > MAX_NODES:
             raise yaml.composer.ComposerError(
-                None, None, "aliases are not read", event.start_mark
+                None, None, f"stands for more than {MAX_NODES} values", event.start_mark
             )
-        return super().compose_node(parent, index)
+        node = super().compose_node(parent, index)
+        anchor = getattr(event, "anchor", None)
+        if anchor is not None and not isinstance(event, yaml.AliasEvent):
+            self._sizes[anchor] = self._composed - before
+        return node
+
+    def _size_of_anchor(self, event: Any) -> int:
+        size = self._sizes.get(event.anchor)
+        if size is None:
+            raise yaml.composer.ComposerError(
+                None,
+                None,
+                f"alias {event.anchor} stands inside itself or nowhere",
+                event.start_mark,
+            )
+        return size
 
 
 _Loader.yaml_implicit_resolvers = {}

@@ -54,10 +54,28 @@ def test_yaml_scalars_are_read_as_the_api_server_does(scalar: str, value: Any) -
     ]
 
 
-def test_yaml_aliases_are_refused() -> None:
-    found = read("kind: X\na: &a [1]\nb: *a\n")
+def test_yaml_aliases_are_followed() -> None:
+    assert read("kind: X\na: &a [1]\nb: *a\n") == [
+        Document({"kind": "X", "a": [1], "b": [1]}, "dump.yaml:1")
+    ]
 
-    assert found == [Unreadable("dump.yaml:3", "is no YAML: aliases are not read")]
+
+def test_yaml_alias_inside_itself_is_refused() -> None:
+    assert read("kind: X\na: &a [*a]\n") == [
+        Unreadable("dump.yaml:2", "is no YAML: alias a stands inside itself or nowhere")
+    ]
+
+
+def test_yaml_aliases_that_stand_for_too_much_are_refused() -> None:
+    levels = "".join(
+        f"k{n}: &k{n} [{', '.join([f'*k{n - 1}'] * 10)}]\n" for n in range(1, 12)
+    )
+
+    found = read(f"k0: &k0 [1]\n{levels}")
+
+    assert found == [
+        Unreadable("dump.yaml:9", "is no YAML: stands for more than 50000000 values")
+    ]
 
 
 def test_lists_are_opened_and_items_told_their_kind() -> None:
