@@ -1,0 +1,241 @@
+"""Our figures of a pool beside those of a pool status answer, and every difference explained in words.
+
+The server's way of counting is applied to our own objects first. What it explains is named; what it does not explain is said to be
+unexplained, since objects may have changed between the two readings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from dra.server import PoolStatus
+from dra.tainting import blocks
+from dra.values import AllocationResult, AssessedPool, Release
+
+_COUNTS_DEVICES_SINCE: Final = Release(1, 37)
+_UNEXPLAINED: Final = "not explained: the objects may have changed between the two readings"
+_UNREADABLE: Final = "claims or taint rules could not be read here"
+_NOT_TAKEN: Final = "the scheduler does not accept this pool, which the server does not check"
+
+Figure = int | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One figure that is not the same; `reason` is in words, about the server."""
+
+    field: str
+    ours: Figure
+    server: Figure
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What the server's arithmetic needs, taken from our own reading."""
+
+    pool: AssessedPool
+    counts_devices: bool
+    """1.37 counts devices, 1.36 allocation results."""
+
+    @property
+    def results(self) -> list[AllocationResult]:
+        held = [holder for device in self.pool.devices for holder in device.holders]
+        return [*held, *self.pool.unpublished]
+
+    @property
+    def holding(self) -> list[AllocationResult]:
+        return [result for result in self.results if not result.has_admin_access]
+
+    @property
+    def tainted(self) -> int:
+        return sum(1 for device in self.pool.devices if blocks(device.taints))
+
+    @property
+    def allocated_and_tainted(self) -> int:
+        return sum(
+            1
+            for device in self.pool.devices
+            if device.state == "allocated" and blocks(device.taints)
+        )
+
+    @property
+    def allocated(self) -> int:
+        if self.counts_devices:
+            return len({result.key.device for result in self.holding})
+        return len(self.results)
+
+    @property
+    def unavailable(self) -> int:
+        return self.tainted if self.counts_devices else 0
+
+    @property
+    def available(self) -> int:
+        return max(0, self.pool.device_entries - self.allocated - self.unavailable)
+
+
+def compare_with_server(
+    pool: AssessedPool, status: PoolStatus, *, release: Release
+) -> tuple[Difference, ...]:
+    """Every figure of the answer that differs from ours. `pool` was assessed from objects of about the same moment."""
+    facts = _Facts(pool, counts_devices=release >= _COUNTS_DEVICES_SINCE)
+    counts = pool.counts
+    pairs = [
+        ("generation", pool.generation, status.generation, pool.generation, []),
+        ("slices", pool.slices_seen, status.resource_slice_count, pool.slices_seen, []),
+        ("total", counts.total, status.total, pool.device_entries, _total_reasons(facts)),
+        (
+            "allocated",
+            counts.allocated,
+            status.allocated,
+            facts.allocated,
+            _allocated_reasons(facts),
+        ),
+        (
+            "unavailable",
+            counts.unavailable,
+            status.unavailable,
+            facts.unavailable,
+            _unavailable_reasons(facts),
+        ),
+        (
+            "available",
+            counts.available,
+            status.available,
+            facts.available,
+            _available_reasons(facts),
+        ),
+        ("node", pool.node.node_name, status.node_name, pool.node.node_name, []),
+    ]
+    found = [
+        Difference(name, ours, server, _reason(server, expected=expected, reasons=reasons))
+        for name, ours, server, expected, reasons in pairs
+        if ours != server
+    ]
+    return (*found, *_partition_differences(facts, status), *_capacity_differences(facts, status))
+
+
+def _reason(server: Figure, *, expected: Figure, reasons: Iterable[str]) -> str:
+    named = list(dict.fromkeys(reasons))
+    if server != expected or not named:
+        named.append(_UNEXPLAINED)
+    return "; ".join(named)
+
+
+def _unknown_reasons(facts: _Facts) -> list[str]:
+    """Why a figure of ours is null."""
+    if not facts.pool.is_complete or not facts.pool.is_valid:
+        return [_NOT_TAKEN]
+    if any(device.state == "unknown" for device in facts.pool.devices):
+        return [_UNREADABLE]
+    return []
+
+
+def _total_reasons(facts: _Facts) -> list[str]:
+    reasons = _unknown_reasons(facts) if facts.pool.counts.total is None else []
+    if facts.pool.device_entries > len(facts.pool.devices):
+        reasons.append("the server counts a device name that is published twice as two devices")
+    return reasons
+
+
+def _allocated_reasons(facts: _Facts) -> list[str]:
+    reasons = [] if facts.pool.counts.allocated is not None else [_UNREADABLE]
+    if facts.pool.unpublished:
+        reasons.append("the server counts allocations of devices that are not published")
+    if facts.counts_devices:
+        return reasons
+    if any(result.has_admin_access for result in facts.results):
+        reasons.append("the server counts results with admin access (1.36)")
+    devices = {result.key for result in facts.holding}
+    if len(facts.holding) > len(devices):
+        reasons.append("the server counts each share of a device (1.36)")
+    return reasons
+
+
+def _unavailable_reasons(facts: _Facts) -> list[str]:
+    reasons = _unknown_reasons(facts)
+    if not facts.counts_devices and facts.tainted:
+        reasons.append("the server ignores taints (1.36)")
+    if facts.counts_devices and facts.allocated_and_tainted:
+        reasons.append("the server counts tainted devices that are allocated as unavailable")
+    return reasons
+
+
+def _available_reasons(facts: _Facts) -> list[str]:
+    reasons = [*_total_reasons(facts), *_unknown_reasons(facts), *_allocated_reasons(facts)]
+    if facts.counts_devices and facts.allocated_and_tainted:
+        reasons.append("the server subtracts a device that is allocated and tainted twice")
+    if not facts.counts_devices and facts.tainted:
+        reasons.append("the server ignores taints (1.36)")
+    if facts.pool.counts.blocked:
+        reasons.append("blocked does not exist on the server: it does not look at counters here")
+    return reasons
+
+
+def _partition_differences(facts: _Facts, status: PoolStatus) -> list[Difference]:
+    """Only what the server answered is compared; 1.36 has no summaries."""
+    ours = {(item.attribute, item.type): item for item in facts.pool.partitions}
+    found = []
+    for theirs in status.partitions or ():
+        name = f"partition {theirs.attribute}={theirs.type}"
+        own = ours.get((theirs.attribute, theirs.type))
+        if own is None:
+            reason = "the server groups by another attribute, which the request named"
+            found.append(Difference(name, None, theirs.allocatable, reason))
+            continue
+        if own.total != theirs.total:
+            reasons = _total_reasons(facts) or [_UNEXPLAINED]
+            found.append(Difference(f"{name} total", own.total, theirs.total, "; ".join(reasons)))
+        if own.allocatable != theirs.allocatable:
+            reason = _allocatable_reason(facts)
+            found.append(
+                Difference(f"{name} allocatable", own.allocatable, theirs.allocatable, reason)
+            )
+    return found
+
+
+def _allocatable_reason(facts: _Facts) -> str:
+    reasons = _unknown_reasons(facts)
+    if facts.tainted > facts.allocated_and_tainted:
+        reasons.append("the server counts tainted devices as allocatable")
+    if any(problem.code == "counter_overdrawn" for problem in facts.pool.problems):
+        reasons.append(
+            "the server looks only at the counters a device needs, the scheduler at all"
+        )
+    return "; ".join(reasons or [_UNEXPLAINED])
+
+
+def _capacity_differences(facts: _Facts, status: PoolStatus) -> list[Difference]:
+    if status.shareable is None:
+        return []
+    ours = {use.name: use for use in facts.pool.capacity}
+    found = []
+    for theirs in status.shareable.capacity:
+        own = ours.get(theirs.name)
+        if own is None or own.consumed is None:
+            reason = "; ".join(_unknown_reasons(facts) or [_UNEXPLAINED])
+            found.append(Difference(f"capacity {theirs.name}", None, str(theirs.consumed), reason))
+        elif own.consumed != theirs.consumed:
+            difference = Difference(
+                f"capacity {theirs.name} consumed",
+                str(own.consumed),
+                str(theirs.consumed),
+                _consumed_reason(facts, name=theirs.name),
+            )
+            found.append(difference)
+    return found
+
+
+def _consumed_reason(facts: _Facts, *, name: str) -> str:
+    reasons = []
+    if any(name in result.consumed_capacity for result in facts.pool.unpublished):
+        reasons.append("the server counts what allocations of unpublished devices consume")
+    shareable = [item for item in facts.pool.devices if item.device.allows_multiple_allocations]
+    if any(holder.share_id is None for item in shareable for holder in item.holders):
+        reasons.append("the server counts nothing for a device that is held as a whole")
+    others = [item for item in facts.pool.devices if not item.device.allows_multiple_allocations]
+    if any(name in holder.consumed_capacity for item in others for holder in item.holders):
+        reasons.append("the server counts what devices that cannot be shared consume")
+    return "; ".join(reasons or [_UNEXPLAINED])
