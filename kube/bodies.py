@@ -3,8 +3,6 @@
 Knows JSON and gzip, nothing of Kubernetes beyond the outer shape of a list.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -16,7 +14,7 @@ from kube.failures import Malformed
 
 # Larger than anything etcd can hold (1.5 MiB by default): what exceeds it is no object.
 LONGEST_OBJECT_BYTES: Final = 64 << 20
-_INFLATE_STEP_BYTES: Final = 1 << 20
+_INFLATE_STEP_BYTES: Final = 256 << 10
 _GZIP_WINDOW_BITS: Final = 31
 
 Envelope = dict[str, msgspec.Raw]
@@ -24,8 +22,10 @@ _envelope_decoder: Final = msgspec.json.Decoder(Envelope)
 
 
 def decode_envelope(body: bytes | msgspec.Raw) -> Envelope:
-    """Values stay bytes, views into `body`. Raises msgspec.DecodeError on anything but one
-    whole JSON object."""
+    """Values stay bytes, views into `body`.
+
+    Raises msgspec.DecodeError on anything but one whole JSON object.
+    """
     return _envelope_decoder.decode(body)
 
 

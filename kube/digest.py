@@ -6,8 +6,6 @@ ResourceSlice `spec.pool.generation` is told apart, and `metadata.generation`, w
 along, is left out.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import re

@@ -4,9 +4,8 @@ Every failure says in plain words what happened and what to do, whether trying a
 and when. Cluster data never raises; only broken transport and refusals do.
 """
 
-from __future__ import annotations
-
 import email.utils
+import math
 import time
 from typing import ClassVar, Literal
 
@@ -218,6 +217,6 @@ def parse_retry_after(value: str | None) -> float | None:
         except ValueError:
             return None
         seconds = moment.timestamp() - time.time()
-    if seconds != seconds:  # NaN
+    if math.isnan(seconds):
         return None
     return min(max(seconds, 0.0), LONGEST_RETRY_AFTER_SECONDS)

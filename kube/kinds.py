@@ -1,7 +1,5 @@
 """The kinds we read, and the versions of each that we know, newest first."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

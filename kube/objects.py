@@ -1,7 +1,5 @@
 """What a list or a watch tells of one object, with spec and status left as bytes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 

@@ -1,12 +1,33 @@
-"""Lists and watches as events, with memory for one object at a time."""
+"""Lists and watches as events, with memory for one object at a time.
 
-from __future__ import annotations
+A resourceVersion is handed back to the server and compared for equality, never read.
+"""
 
 from collections.abc import Iterator
+from typing import Final
 
-from kube.connect import Connection
+import msgspec
+
+from kube.bodies import ListBody, compact, decode_envelope
+from kube.connect import Connection, Watchdog
+from kube.failures import (
+    Expired,
+    Malformed,
+    Rejected,
+    ServerError,
+    Status,
+    TimedOut,
+    failure_from_status,
+)
 from kube.kinds import ServedResource
-from kube.objects import Bookmark, InitialDone, Seen
+from kube.objects import (
+    Bookmark,
+    InitialDone,
+    Seen,
+    SeenType,
+    decode_metadata,
+    seen_object,
+)
 
 __all__ = [
     "Bookmark",
@@ -17,6 +38,27 @@ __all__ = [
     "watch_window",
 ]
 
+# How long after its timeoutSeconds a window may still be open. The server ends it within
+# milliseconds; later than this it is silent for good.
+GRACE_SECONDS: Final = 5.0
+# A list or WatchList that sends nothing for so long is dead.
+SILENCE_SECONDS: Final = 60.0
+_INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
+_PARTIAL_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+_TYPES: Final[dict[str, SeenType]] = {
+    "ADDED": "added",
+    "MODIFIED": "modified",
+    "DELETED": "deleted",
+}
+
+
+class _Event(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+_event_decoder: Final = msgspec.json.Decoder(_Event)
+
 
 def read_initial(
     connection: Connection,
@@ -26,7 +68,25 @@ def read_initial(
     timeout_seconds: float = 300.0,
     window_seconds: float = 0.0,
 ) -> Iterator[Seen | Bookmark | InitialDone]:
-    raise NotImplementedError
+    """All objects, then `InitialDone`.
+
+    By WatchList, which goes on as a watch for `window_seconds` after that; where the server
+    refuses it, or it is not wanted, by one list from the watch cache. An object may change
+    before `InitialDone`: what comes later about it is what counts.
+    """
+    if prefer_watchlist:
+        has_begun = False
+        try:
+            for event in _watchlist(connection, served, timeout_seconds, window_seconds):
+                has_begun = True
+                yield event
+        except Rejected:
+            if has_begun:
+                raise
+            # The server has WatchList off.
+        else:
+            return
+    yield from _list(connection, served, timeout_seconds)
 
 
 def watch_window(
@@ -37,10 +97,172 @@ def watch_window(
     timeout_seconds: int,
     field_selector: str = "",
 ) -> Iterator[Seen | Bookmark]:
-    raise NotImplementedError
+    """What happens after `resource_version`, until the server ends the window.
+
+    The last event or bookmark is the point to go on from; with neither it stays where it is.
+    Raises `Expired` when that point is too old, `Unreachable` or `Malformed` when the stream
+    breaks: what was told before is right all the same.
+    """
+    params = {
+        "watch": "1",
+        "allowWatchBookmarks": "true",
+        "timeoutSeconds": str(timeout_seconds),
+        "resourceVersion": resource_version,
+    }
+    if field_selector:
+        params["fieldSelector"] = field_selector
+    seconds = timeout_seconds + GRACE_SECONDS
+    lines = connection.stream(
+        served.path,
+        params,
+        read_timeout=seconds,
+        accept_gzip=False,
+        watchdog=Watchdog(seconds),
+    )
+    reached = resource_version
+    for line in lines:
+        event, _ends_initial = _read_event(line, served)
+        if event is None:
+            continue
+        # A bookmark often repeats the event before it, or the bookmark before.
+        if isinstance(event, Bookmark) and event.resource_version == reached:
+            continue
+        reached = event.resource_version
+        yield event
 
 
 def is_from_the_future(
     connection: Connection, served: ServedResource, resource_version: str
 ) -> bool:
-    raise NotImplementedError
+    """Whether the server has not come as far as `resource_version` yet.
+
+    So it is when etcd was restored from an older copy; a watch from there says nothing at all.
+    The server waits 3 s before it answers yes.
+    """
+    try:
+        connection.get_json(
+            served.path,
+            params={"resourceVersion": resource_version, "limit": "1"},
+            headers={"Accept": f"{_PARTIAL_LIST},application/json"},
+        )
+    except ServerError as failure:
+        if failure.status == 504 and (
+            "ResourceVersionTooLarge" in failure.causes
+            or "Too large resource version" in failure.message
+        ):
+            return True
+        raise
+    except Expired:
+        return False
+    return False
+
+
+def _watchlist(
+    connection: Connection,
+    served: ServedResource,
+    timeout_seconds: float,
+    window_seconds: float,
+) -> Iterator[Seen | Bookmark | InitialDone]:
+    watchdog = Watchdog(timeout_seconds + GRACE_SECONDS)
+    lines = connection.stream(
+        served.path,
+        {
+            "watch": "1",
+            "sendInitialEvents": "true",
+            "resourceVersionMatch": "NotOlderThan",
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(int(timeout_seconds)),
+        },
+        read_timeout=SILENCE_SECONDS,
+        accept_gzip=True,
+        watchdog=watchdog,
+    )
+    count = 0
+    is_done = False
+    try:
+        for line in lines:
+            event, ends_initial = _read_event(line, served)
+            if event is None:
+                continue
+            if not ends_initial or is_done:
+                count += _change_of_count(event)
+                yield event
+                continue
+            is_done = True
+            yield InitialDone(event.resource_version, count)
+            if window_seconds <= 0:
+                return
+            watchdog.restart(window_seconds)
+    except TimedOut:
+        if is_done:
+            return  # the window was ours to end
+        raise
+    if not is_done:
+        raise TimedOut(
+            f"The first read of {served.plural} did not finish in {timeout_seconds:.0f} s. "
+            "It is tried again."
+        )
+
+
+def _change_of_count(event: Seen | Bookmark) -> int:
+    if isinstance(event, Bookmark):
+        return 0
+    return {"added": 1, "modified": 0, "deleted": -1}[event.type]
+
+
+def _list(
+    connection: Connection, served: ServedResource, timeout_seconds: float
+) -> Iterator[Seen | InitialDone]:
+    """Unpaginated, from the watch cache: the API server charges far more for pages."""
+    listing = ListBody(
+        connection.chunks(
+            served.path,
+            {"resourceVersion": "0"},
+            read_timeout=SILENCE_SECONDS,
+            accept_gzip=True,
+            watchdog=Watchdog(timeout_seconds),
+        )
+    )
+    for raw, envelope in listing:
+        body, members = raw, envelope
+        if not listing.is_compact:
+            body = compact(raw)
+            members = decode_envelope(body)
+        yield seen_object(
+            body, members, type_="added", kind=served.kind, api_version=served.group_version
+        )
+    if not listing.envelope.resource_version:
+        raise Malformed(f"The list of {served.plural} does not say its resourceVersion.")
+    yield InitialDone(listing.envelope.resource_version, listing.count)
+
+
+def _read_event(line: bytes, served: ServedResource) -> tuple[Seen | Bookmark | None, bool]:
+    """The event, and whether it ends the initial ones. None for a type we do not know.
+
+    Plain watches without a resourceVersion mark the end of the initial events as well.
+    """
+    try:
+        event = _event_decoder.decode(line)
+        if event.type == "ERROR":
+            raise failure_from_status(msgspec.json.decode(event.object, type=Status))
+        envelope = decode_envelope(event.object)
+        if event.type == "BOOKMARK":
+            metadata = decode_metadata(envelope["metadata"])
+            ends_initial = (metadata.annotations or {}).get(_INITIAL_EVENTS_END) == "true"
+            return Bookmark(metadata.resource_version), ends_initial
+        if event.type not in _TYPES:
+            return None, False
+        seen = seen_object(
+            bytes(event.object),
+            envelope,
+            type_=_TYPES[event.type],
+            kind=served.kind,
+            api_version=served.group_version,
+        )
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError) as error:
+        raise Malformed(
+            f"The watch of {served.plural} sent a line that is not a whole event ({error})."
+        ) from error
+    if not seen.name:
+        raise Malformed(f"The watch of {served.plural} sent an object without a name.")
+    return seen, False

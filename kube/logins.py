@@ -1,0 +1,295 @@
+"""Where an API server is and how we sign in there, as the official client reads it.
+
+Adds what the client leaves out: a kubeconfig's own proxy stands above NO_PROXY, impersonation
+is honoured, and a credential plugin that fails is an error instead of an anonymous request.
+"""
+
+import base64
+import binascii
+import os
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote
+
+import urllib3
+import yaml
+from kubernetes.client import rest
+from kubernetes.client.configuration import Configuration
+from kubernetes.config import exec_provider, incluster_config, kube_config
+from kubernetes.config.config_exception import ConfigException
+
+from kube.failures import CertificateError, ConfigError
+
+DEFAULT_KUBECONFIG = "~/.kube/config"
+
+# These parts of the official client carry no types.
+_kube_config: Any = kube_config
+_incluster_config: Any = incluster_config
+_exec_provider: Any = exec_provider
+_rest: Any = rest
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A cluster to reach.
+
+    `path` None means $KUBECONFIG or ~/.kube/config, `context` None
+    the current one.
+    """
+
+    kind: Literal["kubeconfig", "in_cluster", "url"]
+    path: str | None = None
+    context: str | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    name: str
+    cluster: str
+    user: str
+    server: str | None
+    is_current: bool
+
+
+@dataclass(slots=True)
+class Login:
+    """One loaded configuration with the pool that follows from it."""
+
+    configuration: Configuration
+    pool: urllib3.PoolManager
+    headers: list[tuple[str, str]]
+    # A kubeconfig's tokenFile and what it looked like when it was read.
+    token_file: Path | None = None
+    token_file_seen: tuple[int, int, int] | None = None
+
+    @property
+    def is_outdated(self) -> bool:
+        """The official client reads a tokenFile once; a rotated one has to be read again."""
+        return self.token_file is not None and _looks(self.token_file) != self.token_file_seen
+
+    def authorization(self) -> str | None:
+        """Runs the client's refresh: in-cluster token files and expired plugin tokens."""
+        try:
+            token = self.configuration.get_api_key_with_prefix("BearerToken")
+        except (ConfigException, OSError) as error:
+            raise ConfigError(f"The credentials cannot be renewed: {error}") from error
+        # Token files end with a newline, which no header may hold.
+        return " ".join(token.split()) if token else None
+
+
+def kubeconfig_path(path: str | None) -> str:
+    return path or os.environ.get("KUBECONFIG") or DEFAULT_KUBECONFIG
+
+
+def contexts(path: str | None) -> list[Context]:
+    """All contexts of a kubeconfig, in its order."""
+    merged = _read_kubeconfig(path)
+    servers = {name: cluster.get("server") for name, cluster in _named(merged, "cluster").items()}
+    return [
+        Context(
+            name=name,
+            cluster=str(context.get("cluster", "")),
+            user=str(context.get("user", "")),
+            server=servers.get(str(context.get("cluster"))),
+            is_current=name == merged.get("current-context"),
+        )
+        for name, context in _named(merged, "context").items()
+    ]
+
+
+def log_in(target: Target) -> Login:
+    try:
+        return _LOADERS[target.kind](target)
+    except (ConfigException, yaml.YAMLError, OSError) as error:
+        raise ConfigError(_first_line(f"{_where(target)} cannot be used: {error}")) from error
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ConfigError(
+            f"{_where(target)} is not a valid kubeconfig ({type(error).__name__}: {error})."
+        ) from error
+
+
+def _where(target: Target) -> str:
+    if target.kind == "kubeconfig":
+        return f"The kubeconfig {kubeconfig_path(target.path)}"
+    return "The service account of this pod" if target.kind == "in_cluster" else "The address"
+
+
+def _from_kubeconfig(target: Target) -> Login:
+    path = kubeconfig_path(target.path)
+    merged = _read_kubeconfig(path)
+    name = target.context or merged.get("current-context")
+    if not name:
+        raise ConfigException("it names no current context; choose one")
+    context = _named(merged, "context").get(name, {})
+    user = _named(merged, "user").get(str(context.get("user")), {})
+    cluster = _named(merged, "cluster").get(str(context.get("cluster")), {})
+    configuration = Configuration()
+    _kube_config.load_kube_config(
+        config_file=path, context=name, client_configuration=configuration
+    )
+    if "exec" in user and not configuration.api_key and not configuration.cert_file:
+        origin = merged["origins"].get(("cluster", context.get("cluster")), path)
+        raise ConfigError(_why_plugin_failed(user["exec"], cluster, folder=Path(origin).parent))
+    if cluster.get("proxy-url"):
+        configuration.no_proxy = None
+    token_file = _token_file(user, merged["origins"].get(("user", context.get("user"))))
+    return Login(
+        configuration=configuration,
+        pool=_pool(configuration, ca_text=_authority_text(cluster)),
+        headers=_impersonation(user),
+        token_file=token_file,
+        token_file_seen=_looks(token_file) if token_file else None,
+    )
+
+
+def _in_cluster(_target: Target) -> Login:
+    configuration = Configuration()
+    _incluster_config.load_incluster_config(client_configuration=configuration)
+    return Login(configuration=configuration, pool=_pool(configuration), headers=[])
+
+
+def _from_url(target: Target) -> Login:
+    if not target.url or not target.url.startswith(("http://", "https://")):
+        raise ConfigError(f"The address {target.url!r} does not begin with http:// or https://.")
+    configuration = Configuration(host=target.url.rstrip("/"))
+    return Login(configuration=configuration, pool=_pool(configuration), headers=[])
+
+
+_LOADERS: dict[str, Callable[[Target], Login]] = {
+    "kubeconfig": _from_kubeconfig,
+    "in_cluster": _in_cluster,
+    "url": _from_url,
+}
+
+
+def _read_kubeconfig(path: str | None) -> dict[str, Any]:
+    """The merged file as plain values; `origins` tells the file of each entry."""
+    location = kubeconfig_path(path)
+    try:
+        merged = _kube_config.KubeConfigMerger(location).config
+    except (ConfigException, yaml.YAMLError, OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The kubeconfig {location} cannot be read: {error}") from error
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ConfigError(f"{location} is not a kubeconfig.") from error
+    if merged is None:
+        raise ConfigError(f"There is no kubeconfig at {location}. Set KUBECONFIG, or name one.")
+    plain: dict[str, Any] = {"current-context": merged.value.get("current-context")}
+    origins: dict[tuple[str, str], str] = {}
+    for section in ("cluster", "context", "user"):
+        entries = [
+            node.value if isinstance(node, kube_config.ConfigNode) else node
+            for node in _nodes(merged, section)
+        ]
+        plain[section] = entries
+        for node, entry in zip(_nodes(merged, section), entries, strict=True):
+            origins[section, entry.get("name", "")] = getattr(node, "path", None) or location
+    plain["origins"] = origins
+    return plain
+
+
+def _nodes(merged: kube_config.ConfigNode, section: str) -> list[Any]:
+    return list(merged.value.get(f"{section}s") or [])
+
+
+def _named(merged: Mapping[str, Any], section: str) -> dict[str, dict[str, Any]]:
+    return {str(entry.get("name")): entry.get(section) or {} for entry in merged[section]}
+
+
+def _why_plugin_failed(plugin: dict[str, Any], cluster: dict[str, Any], *, folder: Path) -> str:
+    """The client only logs the reason, so the plugin is asked once more."""
+    command = plugin.get("command")
+    try:
+        _exec_provider.ExecProvider(
+            _kube_config.ConfigNode("exec", plugin),
+            str(folder.expanduser()),
+            _kube_config.ConfigNode("cluster", cluster),
+        ).run()
+    except (ConfigException, OSError, ValueError) as error:
+        return f"The credential plugin {command!r} of the kubeconfig failed: {error}"
+    return f"The credential plugin {command!r} of the kubeconfig gave no token and no certificate."
+
+
+def _token_file(user: dict[str, Any], origin: str | None) -> Path | None:
+    if not user.get("tokenFile") or user.get("token"):
+        return None
+    return Path(origin or ".").expanduser().parent / str(user["tokenFile"])
+
+
+def _looks(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino, found.st_size
+
+
+def _impersonation(user: dict[str, Any]) -> list[tuple[str, str]]:
+    """`as` in a kubeconfig narrows what we may do; leaving it out would widen it."""
+    if not user.get("as"):
+        return []
+    headers = [("Impersonate-User", str(user["as"]))]
+    if user.get("as-uid"):
+        headers.append(("Impersonate-Uid", str(user["as-uid"])))
+    headers += [("Impersonate-Group", str(group)) for group in user.get("as-groups") or []]
+    for key, values in (user.get("as-user-extra") or {}).items():
+        name = f"Impersonate-Extra-{quote(str(key), safe='')}"
+        headers += [(name, str(value)) for value in values or []]
+    return headers
+
+
+def _authority_text(cluster: dict[str, Any]) -> str | None:
+    encoded = cluster.get("certificate-authority-data")
+    if not encoded:
+        return None
+    try:
+        return base64.b64decode(encoded).decode("ascii")
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"certificate-authority-data of the kubeconfig is damaged ({error})."
+        ) from error
+
+
+def _pool(configuration: Configuration, *, ca_text: str | None = None) -> urllib3.PoolManager:
+    arguments: dict[str, Any] = {"maxsize": 10, "retries": False}
+    if configuration.host.startswith("https"):
+        arguments["ssl_context"] = _tls(configuration, ca_text)
+        if not configuration.verify_ssl:
+            arguments["cert_reqs"] = ssl.CERT_NONE
+            arguments["assert_hostname"] = False
+        if configuration.tls_server_name:
+            arguments["server_hostname"] = configuration.tls_server_name
+    proxy = configuration.proxy
+    if not proxy or _rest.should_bypass_proxies(configuration.host, configuration.no_proxy or ""):
+        return urllib3.PoolManager(**arguments)
+    if _rest.is_socks_proxy_url(proxy):
+        raise ConfigError(f"SOCKS proxies ({proxy}) are not supported. Use an HTTP proxy.")
+    return urllib3.ProxyManager(proxy, **arguments)
+
+
+def _tls(configuration: Configuration, ca_text: str | None) -> ssl.SSLContext:
+    """The cluster's own authorities and no others; the system's (and so SSL_CERT_FILE) only
+    where the cluster names none. REQUESTS_CA_BUNDLE is never read.
+    """
+    authority = None if ca_text else configuration.ssl_ca_cert
+    try:
+        context = ssl.create_default_context(cafile=authority, cadata=ca_text)
+        if configuration.cert_file:
+            context.load_cert_chain(configuration.cert_file, configuration.key_file or None)
+    except (ssl.SSLError, OSError) as error:
+        raise CertificateError(
+            f"The certificates in the configuration cannot be read: {error}"
+        ) from error
+    # Many clusters' own authorities lack what Python 3.13's strict mode asks for.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if not configuration.verify_ssl:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0]
