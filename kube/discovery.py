@@ -8,7 +8,7 @@ status requests are taken by servers that do nothing with them.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
 
@@ -64,7 +64,7 @@ class Capabilities:
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Capabilities:
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
         return cls(
             server_version=msgspec.convert(value["serverVersion"], ServerVersion),
             resources=msgspec.convert(value["resources"], dict[str, ServedResource]),
@@ -144,8 +144,9 @@ def _aggregated(answer: Mapping[str, Any]) -> dict[str, dict[str, set[str]]]:
 
 
 def _one_by_one(connection: Connection, group: str) -> dict[str, set[str]]:
-    """Where nobody knows aggregated discovery. The group's own document is not asked: it
-    lists wrong versions for seconds after a start.
+    """Where the server does not know aggregated discovery.
+
+    The group's own document is not asked: it lists wrong versions for seconds after a start.
     """
     root = f"/apis/{group}" if group else "/api"
     wanted = {
@@ -242,8 +243,9 @@ def _kept_rights(
 
 
 def _read_gates(connection: Connection) -> dict[str, dict[str, bool]] | None:
-    """The API server's own gates. Those of the other components are behind their own ports,
-    which nobody outside the control plane is let to.
+    """The API server's own gates.
+
+    Those of the other components are behind ports that only the control plane reaches.
     """
     lines = connection.stream(
         "/metrics",

@@ -30,7 +30,7 @@ Code = Literal[
 LONGEST_RETRY_AFTER_SECONDS = 600.0
 
 
-class KubeFailure(Exception):
+class KubeFailure(Exception):  # noqa: N818 -- the family's name; its members say what failed
     """Base of all failures; `code` is stable and stored, `message` is for people."""
 
     code: ClassVar[Code]

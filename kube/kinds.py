@@ -17,26 +17,42 @@ class Kind:
 
 
 RESOURCE_SLICE: Final = Kind(
-    "ResourceSlice", DRA_GROUP, "resourceslices", False, ("v1", "v1beta2", "v1beta1")
+    "ResourceSlice",
+    DRA_GROUP,
+    "resourceslices",
+    namespaced=False,
+    versions=("v1", "v1beta2", "v1beta1"),
 )
 RESOURCE_CLAIM: Final = Kind(
-    "ResourceClaim", DRA_GROUP, "resourceclaims", True, ("v1", "v1beta2", "v1beta1")
+    "ResourceClaim",
+    DRA_GROUP,
+    "resourceclaims",
+    namespaced=True,
+    versions=("v1", "v1beta2", "v1beta1"),
 )
 DEVICE_CLASS: Final = Kind(
-    "DeviceClass", DRA_GROUP, "deviceclasses", False, ("v1", "v1beta2", "v1beta1")
+    "DeviceClass",
+    DRA_GROUP,
+    "deviceclasses",
+    namespaced=False,
+    versions=("v1", "v1beta2", "v1beta1"),
 )
 DEVICE_TAINT_RULE: Final = Kind(
-    "DeviceTaintRule", DRA_GROUP, "devicetaintrules", False, ("v1", "v1beta2", "v1alpha3")
+    "DeviceTaintRule",
+    DRA_GROUP,
+    "devicetaintrules",
+    namespaced=False,
+    versions=("v1", "v1beta2", "v1alpha3"),
 )
 RESOURCE_POOL_STATUS_REQUEST: Final = Kind(
     "ResourcePoolStatusRequest",
     DRA_GROUP,
     "resourcepoolstatusrequests",
-    False,
-    ("v1alpha3",),
-    ("create", "get", "list", "watch", "delete"),
+    namespaced=False,
+    versions=("v1alpha3",),
+    verbs=("create", "get", "list", "watch", "delete"),
 )
-NODE: Final = Kind("Node", "", "nodes", False, ("v1",))
+NODE: Final = Kind("Node", "", "nodes", namespaced=False, versions=("v1",))
 
 KINDS: Final[dict[str, Kind]] = {
     kind.name: kind

@@ -271,8 +271,10 @@ def _pool(configuration: Configuration, *, ca_text: str | None = None) -> urllib
 
 
 def _tls(configuration: Configuration, ca_text: str | None) -> ssl.SSLContext:
-    """The cluster's own authorities and no others; the system's (and so SSL_CERT_FILE) only
-    where the cluster names none. REQUESTS_CA_BUNDLE is never read.
+    """The cluster's own authorities and no others.
+
+    The system's, and so SSL_CERT_FILE, count only where the cluster names none;
+    REQUESTS_CA_BUNDLE is never read.
     """
     authority = None if ca_text else configuration.ssl_ca_cert
     try:
