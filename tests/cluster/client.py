@@ -71,7 +71,9 @@ class RefusedError(Exception):
         self.document: Document = {}
         with suppress(ValueError):
             self.document = answer.json()
-        super().__init__(f"{method} {path}: {answer.status} {self.document.get('message', text)}")
+        super().__init__(
+            f"{method} {path}: {answer.status} {self.document.get('message', text)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,9 @@ class Resource:
 
     def path(self, *, namespace: str | None = None, name: str | None = None) -> str:
         path = (
-            f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
+            f"/apis/{self.api_version}"
+            if "/" in self.api_version
+            else f"/api/{self.api_version}"
         )
         if self.is_namespaced and namespace:
             path += f"/namespaces/{namespace}"
@@ -99,7 +103,9 @@ def _resources(document: Document) -> Iterable[Resource]:
         for version in group["versions"]:
             api_version = "/".join(filter(None, (group_name, version["version"])))
             for resource in version["resources"]:
-                subresources = [s["subresource"] for s in resource.get("subresources", ())]
+                subresources = [
+                    s["subresource"] for s in resource.get("subresources", ())
+                ]
                 yield Resource(
                     api_version=api_version,
                     kind=resource["responseKind"]["kind"],
@@ -131,7 +137,8 @@ class Client:
     def __post_init__(self) -> None:
         context = ssl.create_default_context(cafile=str(self.ca_file))
         self._opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
+            urllib.request.ProxyHandler({}),
+            urllib.request.HTTPSHandler(context=context),
         )
 
     # The HTTP level: errors are answers
@@ -172,15 +179,21 @@ class Client:
     def discover(self) -> list[Resource]:
         """Return all resources that the server has, best version of each group first."""
         documents = [
-            self.call("GET", p, headers={"Accept": _AGGREGATED}) for p in ("/api", "/apis")
+            self.call("GET", p, headers={"Accept": _AGGREGATED})
+            for p in ("/api", "/apis")
         ]
         return [resource for document in documents for resource in _resources(document)]
 
-    def find_resource(self, kind: str, api_version: str | None = None) -> Resource | None:
+    def find_resource(
+        self, kind: str, api_version: str | None = None
+    ) -> Resource | None:
         """Return the resource of a kind, in its best version unless one is named, or None."""
         for _ in range(2):
             for resource in self._resources:
-                if resource.kind == kind and api_version in (None, resource.api_version):
+                if resource.kind == kind and api_version in (
+                    None,
+                    resource.api_version,
+                ):
                     return resource
             self._resources = self.discover()
         return None
@@ -189,11 +202,18 @@ class Client:
         """Like `find_resource`, but a kind that is not served is an error."""
         found = self.find_resource(kind, api_version)
         if found is None:
-            raise LookupError(f"the API server does not serve {api_version or 'any'} {kind}")
+            raise LookupError(
+                f"the API server does not serve {api_version or 'any'} {kind}"
+            )
         return found
 
     def get(
-        self, kind: str, name: str, namespace: str | None = None, *, api_version: str | None = None
+        self,
+        kind: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        api_version: str | None = None,
     ) -> Document | None:
         """Return one object, or None if there is none."""
         path = self.resource(kind, api_version).path(namespace=namespace, name=name)
@@ -211,14 +231,22 @@ class Client:
         """Return all objects of a kind, with the kind and apiVersion that list items lack."""
         resource = self.resource(kind, api_version)
         items = self.call("GET", resource.path(namespace=namespace))["items"] or []
-        return [{"apiVersion": resource.api_version, "kind": kind, **item} for item in items]
+        return [
+            {"apiVersion": resource.api_version, "kind": kind, **item} for item in items
+        ]
 
     def watch(
         self, kind: str, *, resource_version: str, seconds: int = 2, **parameters: str
     ) -> Documents:
         """Return the events of one watch window over all namespaces, the ERROR event included."""
-        query = {"watch": "1", "timeoutSeconds": str(seconds), "resourceVersion": resource_version}
-        path = f"{self.resource(kind).path()}?{urllib.parse.urlencode(query | parameters)}"
+        query = {
+            "watch": "1",
+            "timeoutSeconds": str(seconds),
+            "resourceVersion": resource_version,
+        }
+        path = (
+            f"{self.resource(kind).path()}?{urllib.parse.urlencode(query | parameters)}"
+        )
         answer = self.request("GET", path)
         if answer.status >= 400:
             raise RefusedError("GET", path, answer)
@@ -280,7 +308,9 @@ class _Applied:
 
     def apply(self, documents: list[Document]) -> list[Document]:
         self._make_namespaces(documents)
-        places = sorted(range(len(documents)), key=lambda place: _apply_rank(documents[place]))
+        places = sorted(
+            range(len(documents)), key=lambda place: _apply_rank(documents[place])
+        )
         stored = {place: self._write_main_part(documents[place]) for place in places}
         for place in places:
             if status := documents[place].get("status"):
@@ -292,7 +322,11 @@ class _Applied:
 
     def _make_namespaces(self, documents: list[Document]) -> None:
         own = {d["metadata"]["name"] for d in documents if d["kind"] == "Namespace"}
-        named = {d["metadata"]["namespace"] for d in documents if d["metadata"].get("namespace")}
+        named = {
+            d["metadata"]["namespace"]
+            for d in documents
+            if d["metadata"].get("namespace")
+        }
         for name in sorted(named - own):
             answer = self.client.request(
                 "POST", "/api/v1/namespaces", {"metadata": {"name": name}}
@@ -317,7 +351,9 @@ class _Applied:
 
     def _write_main_part(self, document: Document) -> Document:
         old_uid = document["metadata"].get("uid")
-        metadata = {k: v for k, v in document["metadata"].items() if k not in _SERVER_FIELDS}
+        metadata = {
+            k: v for k, v in document["metadata"].items() if k not in _SERVER_FIELDS
+        }
         body = self._translated(document | {"metadata": metadata})
         path = self._path(document)
         collection = path.rpartition("/")[0]

@@ -12,10 +12,6 @@ from tests.cluster.controlplane import ControlPlane
 _FOLDER = Path(__file__).parent
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "cluster: needs the real Kubernetes control plane")
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(_FOLDER):
@@ -38,7 +34,7 @@ def control_plane_default() -> Iterator[ControlPlane]:
 
 @pytest.fixture(scope="session")
 def emulated_control_plane() -> Iterator[Callable[[str], ControlPlane]]:
-    """Return a plain control plane of release "1.34", "1.35" or "1.36", one for each in a session."""
+    """Return the plain control plane of "1.34", "1.35" or "1.36", one each in a session."""
     with ExitStack() as planes:
 
         @cache

@@ -23,7 +23,13 @@ __all__ = ["ControlPlane", "build"]
 T = TypeVar("T")
 # The API server grants no shorter ServiceAccount tokens.
 _SHORTEST_TOKEN_SECONDS = 600
-_PORTS = {"etcd": 0, "etcd-peer": 1, "api": 2, "kube-controller-manager": 3, "kube-scheduler": 4}
+_PORTS = {
+    "etcd": 0,
+    "etcd-peer": 1,
+    "api": 2,
+    "kube-controller-manager": 3,
+    "kube-scheduler": 4,
+}
 
 
 class ControlPlane:
@@ -33,7 +39,9 @@ class ControlPlane:
     end. All processes are killed in the end, or with this process, however that ends.
     """
 
-    def __init__(self, *, folder: Path | None = None, **options: Unpack[OptionKeywords]) -> None:
+    def __init__(
+        self, *, folder: Path | None = None, **options: Unpack[OptionKeywords]
+    ) -> None:
         self.options = Options(**options)
         self._wanted_folder = folder
         self._servers: dict[str, processes.Server] = {}
@@ -106,6 +114,11 @@ class ControlPlane:
         return self._keys.ca_file
 
     @property
+    def pids(self) -> tuple[int, ...]:
+        """The servers' processes."""
+        return tuple(server.pid for server in self._servers.values())
+
+    @property
     def admin_token(self) -> str:
         return self.user_token("admin")
 
@@ -121,7 +134,10 @@ class ControlPlane:
         """Write a kubeconfig, with another token than the user's own if one is given."""
         path = self.folder / f"{user}.kubeconfig"
         text = keys.kubeconfig_text(
-            url=self.url, ca_file=self.ca_file, token=token or self.user_token(user), user=user
+            url=self.url,
+            ca_file=self.ca_file,
+            token=token or self.user_token(user),
+            user=user,
         )
         path.write_text(text)
         return path
@@ -147,11 +163,15 @@ class ControlPlane:
             self.apply([account])
         granted = max(expiration_seconds, _SHORTEST_TOKEN_SECONDS)
         path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
-        answer = self.client.call("POST", path, {"spec": {"expirationSeconds": granted}})
+        answer = self.client.call(
+            "POST", path, {"spec": {"expirationSeconds": granted}}
+        )
         token: str = answer["status"]["token"]
         if granted == expiration_seconds:
             return token
-        return self._keys.sign_again(token, seconds_earlier=granted - expiration_seconds)
+        return self._keys.sign_again(
+            token, seconds_earlier=granted - expiration_seconds
+        )
 
     def kubectl(self, *arguments: str, stdin: str = "", user: str = "admin") -> str:
         """Run kubectl and return what it printed; CalledProcessError has its stderr."""
@@ -166,7 +186,9 @@ class ControlPlane:
     def apply(self, documents: Iterable[Document]) -> Documents:
         return self.client.apply(documents)
 
-    def get(self, kind: str, name: str, namespace: str | None = None) -> Document | None:
+    def get(
+        self, kind: str, name: str, namespace: str | None = None
+    ) -> Document | None:
         return self.client.get(kind, name, namespace)
 
     def list(self, kind: str, namespace: str | None = None) -> Documents:
@@ -178,7 +200,9 @@ class ControlPlane:
     def wipe(self) -> None:
         self.client.wipe()
 
-    def wait_for(self, check: Callable[[], T | None], *, what: str, seconds: float = 20) -> T:
+    def wait_for(
+        self, check: Callable[[], T | None], *, what: str, seconds: float = 20
+    ) -> T:
         return client.wait_for(check, what=what, seconds=seconds)
 
     # Faults
@@ -270,7 +294,9 @@ class ControlPlane:
     def _start(self, name: str, *flags: str) -> None:
         command = [str(self._program), name, *flags]
         log = self.folder / f"{name}.log"
-        self._servers[name] = processes.Server(command, log=log, lifeline=self._lifeline)
+        self._servers[name] = processes.Server(
+            command, log=log, lifeline=self._lifeline
+        )
 
     def _wait_for_ok(self, name: str, url: str, *, seconds: float = 60) -> None:
         server = self._servers[name]
@@ -362,11 +388,14 @@ def main() -> None:
     parser.add_argument("--emulated-version", help="1.34 to 1.37")
     parser.add_argument("--pool-status-requests", action="store_true")
     parser.add_argument("--folder", type=Path, help="keep all files there")
-    with suppress(KeyboardInterrupt), ControlPlane(**vars(parser.parse_args())) as plane:
+    with (
+        suppress(KeyboardInterrupt),
+        ControlPlane(**vars(parser.parse_args())) as plane,
+    ):
         kubeconfig = plane.kubeconfig()
-        print(f"{plane.url} is ready. In another terminal:")  # noqa: T201 -- output of a command
-        print(f"  export KUBECONFIG={kubeconfig}")  # noqa: T201 -- output of a command
-        print(f"  alias kubectl='{build()} kubectl'", flush=True)  # noqa: T201 -- output of a command
+        print(f"{plane.url} is ready. In another terminal:")
+        print(f"  export KUBECONFIG={kubeconfig}")
+        print(f"  alias kubectl='{build()} kubectl'", flush=True)
         signal.pause()
 
 

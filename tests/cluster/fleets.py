@@ -1,7 +1,8 @@
 """Random small fleets, and what the real scheduler gives out of them.
 
-For each published device, one after the other, a claim for that device alone and a pod are made and taken away again.
-So the scheduler itself says which devices are free; nothing of the product's arithmetic is used.
+For each published device, one after the other, a claim for that device alone and a pod are made
+and taken away again. So the scheduler itself says which devices are free; nothing of the
+product's arithmetic is used.
 """
 
 import argparse
@@ -15,10 +16,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.cluster.client import Document, Documents, RefusedError
+from tests.cluster.client import Document, Documents
 from tests.cluster.controlplane import ControlPlane
 
-PLAIN, PARTITIONED, SHARED = "plain.example.com", "part.example.com", "share.example.com"
+PLAIN, PARTITIONED, SHARED = (
+    "plain.example.com",
+    "part.example.com",
+    "share.example.com",
+)
 # Has a value of its own on every device, so that a selector can name one device and no other.
 UNIQUE = "uniq"
 _STORED_KINDS = (
@@ -75,13 +80,19 @@ class _FleetMaker:
     def taint_some(self, devices: Documents, probability: float) -> None:
         for device in devices:
             if self.chance(probability):
-                effect = self.random.choice(["NoSchedule", "NoExecute", "None", "NoSchedule"])
+                effect = self.random.choice(
+                    ["NoSchedule", "NoExecute", "None", "NoSchedule"]
+                )
                 key = f"example.com/{self.random.choice('abc')}"
                 device["taints"] = [{"key": key, "effect": effect}]
 
-    def publish(self, driver: str, node: str, generation: int, count: int, **parts: Any) -> None:
+    def publish(
+        self, driver: str, node: str, generation: int, count: int, **parts: Any
+    ) -> None:
         pool = {"name": node, "generation": generation, "resourceSliceCount": count}
-        self.slice_specs.append({"driver": driver, "nodeName": node, "pool": pool, **parts})
+        self.slice_specs.append(
+            {"driver": driver, "nodeName": node, "pool": pool, **parts}
+        )
 
     def node(self, name: str) -> None:
         generation = self.random.choice([1, 1, 3])
@@ -103,7 +114,9 @@ class _FleetMaker:
                 devices[0]["name"] = "d0-0"
             self.publish(PLAIN, node, generation, declared, devices=devices)
         if generation > 1 and self.chance(0.6):
-            self.publish(PLAIN, node, generation - 1, 1, devices=[self.device(PLAIN, "old-0")])
+            self.publish(
+                PLAIN, node, generation - 1, 1, devices=[self.device(PLAIN, "old-0")]
+            )
 
     def partitioned_pool(self, node: str, generation: int) -> None:
         """Full, half and quarter devices on one or two counter sets, one at times unknown."""
@@ -122,12 +135,15 @@ class _FleetMaker:
         def partition(name: str, memory: int, sm: int) -> Document:
             cost = {"memory": {"value": f"{memory}Gi"}, "sm": {"value": str(sm)}}
             use = [{"counterSet": counter_set, "counters": cost}]
-            return self.device(PARTITIONED, f"{name}-{counter_set}", consumesCounters=use)
+            return self.device(
+                PARTITIONED, f"{name}-{counter_set}", consumesCounters=use
+            )
 
         devices = [partition("full", total, 8)]
         # Two halves of 5 do not fit into 8, though their memory does.
         devices += [
-            partition(f"half{i}", total // 2, self.random.choice([3, 4, 5])) for i in range(2)
+            partition(f"half{i}", total // 2, self.random.choice([3, 4, 5]))
+            for i in range(2)
         ]
         quarters = self.random.randint(0, 3)
         devices += [partition(f"quarter{i}", total // 4, 2) for i in range(quarters)]
@@ -143,7 +159,10 @@ class _FleetMaker:
         self.publish(SHARED, node, generation, 1, devices=devices)
 
     def shared_device(self, name: str) -> Document:
-        by_range = {"default": "10", "validRange": {"min": "10", "step": "10", "max": "100"}}
+        by_range = {
+            "default": "10",
+            "validRange": {"min": "10", "step": "10", "max": "100"},
+        }
         by_values = {"default": "50", "validValues": ["50", "100"]}
         policy = self.random.choice([None, by_range, by_values])
         capacity: Document = {"bw": {"value": "100"}}
@@ -155,7 +174,9 @@ class _FleetMaker:
             capacity["bw"]["requestPolicy"] = policy
         if is_shared and "vfs" in capacity:
             capacity["vfs"]["requestPolicy"] = {"default": "1", "validValues": ["1"]}
-        return self.device(SHARED, name, allowMultipleAllocations=is_shared, capacity=capacity)
+        return self.device(
+            SHARED, name, allowMultipleAllocations=is_shared, capacity=capacity
+        )
 
     def holder(self) -> Document:
         name = self.random.choice(["plain", "part", "part", "share", "share", "share"])
@@ -246,9 +267,10 @@ def _pod(name: str) -> Document:
 
 
 def apply_fleet(plane: ControlPlane, fleet: Fleet) -> Documents:
-    """Wipe the cluster, make the fleet, let the scheduler place its holders; return what is stored.
+    """Wipe, make the fleet, let the scheduler place its holders; return what is stored.
 
-    Holders that find no place are taken away. The documents are as the server stored them, managedFields apart.
+    Holders that find no place are taken away. The documents are as the server stored them,
+    managedFields apart.
     """
     plane.wipe()
     plane.apply(_node(name) for name in fleet.nodes)
@@ -257,7 +279,9 @@ def apply_fleet(plane: ControlPlane, fleet: Fleet) -> Documents:
         ("ResourceSlice", fleet.slice_specs),
         ("DeviceTaintRule", fleet.rule_specs),
     ):
-        plane.apply(_document(kind, f"{kind.lower()}-{i}", spec) for i, spec in enumerate(specs))
+        plane.apply(
+            _document(kind, f"{kind.lower()}-{i}", spec) for i, spec in enumerate(specs)
+        )
     time.sleep(_SETTLE_SECONDS)
     for number, wanted in enumerate(fleet.holders):
         if _ask_scheduler(plane, f"holder-{number}", wanted) is not None:
@@ -276,19 +300,27 @@ def stored_objects(plane: ControlPlane) -> Documents:
 
 def try_each_device(plane: ControlPlane) -> list[Trial]:
     """Ask the scheduler for every published device alone, with nothing else asked."""
-    trials = []
+    trials: list[Trial] = []
     for document in plane.list("ResourceSlice"):
         spec = document["spec"]
         for device in spec.get("devices") or ():
             refusal = _try_device(plane, spec["driver"], device, f"try-{len(trials)}")
             pool = spec["pool"]
             trials.append(
-                Trial(spec["driver"], pool["name"], device["name"], pool["generation"], refusal)
+                Trial(
+                    spec["driver"],
+                    pool["name"],
+                    device["name"],
+                    pool["generation"],
+                    refusal,
+                )
             )
     return trials
 
 
-def _try_device(plane: ControlPlane, driver: str, device: Document, name: str) -> str | None:
+def _try_device(
+    plane: ControlPlane, driver: str, device: Document, name: str
+) -> str | None:
     value = device["attributes"][UNIQUE]["string"]
     expression = f"device.attributes['{driver}'].{UNIQUE} == '{value}'"
     wanted = {
@@ -317,11 +349,12 @@ def _ask_scheduler(plane: ControlPlane, name: str, wanted: Document) -> str | No
 
 
 def _take_away(plane: ControlPlane, name: str) -> None:
-    """Delete the pod and its claim; the claim controller first takes the reservation and finalizer off."""
+    """Delete pod and claim; the claim controller takes reservation and finalizer off."""
     plane.delete("Pod", name, "default")
     plane.delete("ResourceClaim", name, "default")
     plane.wait_for(
-        lambda: plane.get("ResourceClaim", name, "default") is None, what=f"the end of claim {name}"
+        lambda: plane.get("ResourceClaim", name, "default") is None,
+        what=f"the end of claim {name}",
     )
 
 
@@ -337,10 +370,18 @@ def main() -> None:
         for seed in range(arguments.seed, arguments.seed + arguments.count):
             objects = apply_fleet(plane, random_fleet(seed))
             trials = try_each_device(plane)
-            written = {"seed": seed, "objects": objects, "trials": [vars(t) for t in trials]}
-            (arguments.folder / f"fleet-{seed:04d}.json").write_text(json.dumps(written))
+            written = {
+                "seed": seed,
+                "objects": objects,
+                "trials": [vars(t) for t in trials],
+            }
+            (arguments.folder / f"fleet-{seed:04d}.json").write_text(
+                json.dumps(written)
+            )
             placed = sum(trial.is_placed for trial in trials)
-            sys.stdout.write(f"{seed}: {placed} placed, {len(trials) - placed} refused\n")
+            sys.stdout.write(
+                f"{seed}: {placed} placed, {len(trials) - placed} refused\n"
+            )
 
 
 if __name__ == "__main__":

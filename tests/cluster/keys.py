@@ -27,7 +27,9 @@ _CURVE = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
 
 def _openssl(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
     command = ["openssl", *arguments]
-    return subprocess.run(command, cwd=folder, input=stdin, capture_output=True, check=True).stdout
+    return subprocess.run(
+        command, cwd=folder, input=stdin, capture_output=True, check=True
+    ).stdout
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,14 @@ class Keys:
         folder.mkdir(parents=True)
         (folder / "openssl.cnf").write_text(_CONFIGURATION)
         config = ("-config", "openssl.cnf")
-        authority = ("-subj", "/CN=dradash-test-ca", "-days", "30", "-extensions", "authority")
+        authority = (
+            "-subj",
+            "/CN=dradash-test-ca",
+            "-days",
+            "30",
+            "-extensions",
+            "authority",
+        )
         _openssl(
             folder,
             "req",
@@ -76,12 +85,36 @@ class Keys:
             "-out",
             "ca.crt",
         )
-        subject = ("-subj", "/CN=kube-apiserver", "-keyout", "server.key", "-out", "server.csr")
+        subject = (
+            "-subj",
+            "/CN=kube-apiserver",
+            "-keyout",
+            "server.key",
+            "-out",
+            "server.csr",
+        )
         _openssl(folder, "req", *config, *_CURVE, *subject)
-        signer = ("-CA", "ca.crt", "-CAkey", "ca.key", "-set_serial", "2", "-days", "30")
+        signer = (
+            "-CA",
+            "ca.crt",
+            "-CAkey",
+            "ca.key",
+            "-set_serial",
+            "2",
+            "-days",
+            "30",
+        )
         extensions = ("-extfile", "openssl.cnf", "-extensions", "server")
         _openssl(
-            folder, "x509", "-req", "-in", "server.csr", *signer, *extensions, "-out", "server.crt"
+            folder,
+            "x509",
+            "-req",
+            "-in",
+            "server.csr",
+            *signer,
+            *extensions,
+            "-out",
+            "server.crt",
         )
         _openssl(folder, "genrsa", "-out", "sa.key", "2048")
         _openssl(folder, "rsa", "-in", "sa.key", "-pubout", "-out", "sa.pub")
@@ -118,7 +151,9 @@ def kubeconfig_text(*, url: str, ca_file: Path, token: str, user: str) -> str:
                 }
             ],
             "users": [{"name": user, "user": {"token": token}}],
-            "contexts": [{"name": "test", "context": {"cluster": "test", "user": user}}],
+            "contexts": [
+                {"name": "test", "context": {"cluster": "test", "user": user}}
+            ],
             "current-context": "test",
         },
         indent=1,

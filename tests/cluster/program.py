@@ -65,12 +65,16 @@ def _compile(program: Path) -> None:
     )
     unfinished = program.with_suffix(f".{os.getpid()}")
     command = [go, "build", *BUILD_FLAGS, "-o", str(unfinished), "."]
-    built = subprocess.run(command, cwd=SOURCES, capture_output=True, text=True, check=False)
+    built = subprocess.run(
+        command, cwd=SOURCES, capture_output=True, text=True, check=False
+    )
     if built.returncode:
         unfinished.unlink(missing_ok=True)
-        raise ProgramUnavailableError(f"`go build` in {SOURCES} failed:\n{built.stderr[-4000:]}")
+        raise ProgramUnavailableError(
+            f"`go build` in {SOURCES} failed:\n{built.stderr[-4000:]}"
+        )
     unfinished.rename(program)
 
 
 if __name__ == "__main__":
-    print(build())  # noqa: T201 -- output of a command
+    print(build())
