@@ -1,0 +1,290 @@
+"""What every page says about its clusters: which are shown, how fresh they are, and what is wrong with reading them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
+from django.utils.translation import gettext as _
+
+from clusters import queries
+from clusters.choices import Reach, ReadState, Source
+from clusters.models import Cluster, ClusterKind, Gap
+from ui.frame import Banner, ClusterChoice, Frame, Freshness
+from ui.lists import with_query
+
+_REACHED = {Reach.OK, Reach.UNKNOWN}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The clusters that one request is about."""
+
+    now: datetime
+    clusters: tuple[Cluster, ...]
+    fresh: dict[int, queries.Freshness]
+    # The cluster that the URL chose; None: all that are watched.
+    chosen: Cluster | None
+    # As the URL has it, also when no cluster is called so.
+    chosen_name: str
+    open_gaps: tuple[Gap, ...]
+
+    @property
+    def shown(self) -> tuple[queries.Freshness, ...]:
+        """Freshness of the clusters in view."""
+        rows = (self.chosen,) if self.chosen else self.clusters
+        return tuple(self.fresh[row.pk] for row in rows)
+
+    @property
+    def observed_at(self) -> datetime | None:
+        """The oldest moment for which the figures in view hold; None when a cluster was never read."""
+        moments = [each.observed_at for each in self.shown]
+        known = [moment for moment in moments if moment is not None]
+        return min(known) if known and len(known) == len(moments) else None
+
+    @property
+    def source(self) -> str:
+        """What the figures in view were computed from; of several clusters only in general."""
+        if len(self.shown) == 1:
+            return self.shown[0].source
+        return _(
+            "computed from the ResourceSlices, claims and taint rules of each cluster"
+        )
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a cluster in view has figures that are older than they should be."""
+        return any(each.is_stale(self.now) for each in self.shown)
+
+    @property
+    def etag_parts(self) -> tuple[object, ...]:
+        """Changes whenever anything that a live part shows has changed, its age included."""
+        return tuple(
+            (each.cluster_id, each.revision, each.is_stale(self.now), each.read_count)
+            for each in self.shown
+        )
+
+    def name_of(self, cluster_id: int) -> str:
+        """The name of a cluster in view, by its id."""
+        return self.fresh[cluster_id].cluster_name
+
+
+def frame(request: HttpRequest) -> dict[str, object]:
+    """Context processor: `frame` and `now` on every page, computed only where a template asks for them."""
+    return {
+        "frame": SimpleLazyObject(lambda: frame_of(request)),
+        "now": SimpleLazyObject(lambda: scope_of(request).now),
+    }
+
+
+def scope_of(request: HttpRequest) -> Scope:
+    """The clusters of this request, read once in three queries."""
+    found: Scope | None = getattr(request, "dradash_scope", None)
+    if found is None:
+        found = read_scope(request.GET.get("cluster", ""), now=timezone.now())
+        request.dradash_scope = found  # type: ignore[attr-defined]  # a memo for this request
+    return found
+
+
+def read_scope(chosen_name: str, *, now: datetime) -> Scope:
+    """Clusters, their kinds and open gaps."""
+    rows = list(queries.clusters())
+    chosen = next((row for row in rows if chosen_name in {row.name, str(row.pk)}), None)
+    return Scope(
+        now=now,
+        clusters=tuple(row for row in rows if row.is_watched or row is chosen),
+        fresh=queries.freshness(rows),
+        chosen=chosen,
+        chosen_name=chosen_name,
+        open_gaps=tuple(queries.open_gaps()),
+    )
+
+
+def frame_of(request: HttpRequest) -> Frame:
+    """The frame of the page that answers this request."""
+    scope = scope_of(request)
+    path, query = request.path, request.GET
+    return Frame(
+        clusters=[
+            ClusterChoice(
+                value=row.name,
+                name=row.name,
+                url=with_query(path, query, cluster=row.name),
+                is_selected=row is scope.chosen,
+                remark=_remark(row, scope.fresh[row.pk], now=scope.now),
+            )
+            for row in scope.clusters
+        ],
+        selected_name=scope.chosen_name,
+        all_url=with_query(path, query, cluster=None),
+        freshness=_freshness(scope),
+        banners=banners_of(scope),
+        status_url=_status_url(scope.chosen_name),
+        refresh_seconds=settings.DRADASH.page_refresh_seconds,
+    )
+
+
+def _status_url(chosen_name: str) -> str:
+    url = reverse("clusters:status")
+    return f"{url}?{urlencode({'cluster': chosen_name})}" if chosen_name else url
+
+
+def _freshness(scope: Scope) -> Freshness:
+    is_failing = any(each.failures for each in scope.shown)
+    tone = "error" if is_failing else "warning" if scope.is_stale else "good"
+    return Freshness(
+        synced_at=scope.observed_at,
+        tone=tone,
+        text="" if scope.clusters else _("No cluster"),
+        url=reverse("clusters:list"),
+    )
+
+
+def _remark(row: Cluster, fresh: queries.Freshness, *, now: datetime) -> str:
+    if not row.is_watched:
+        return _("no longer watched")
+    if row.is_paused:
+        return _("paused")
+    if row.reach not in _REACHED:
+        return row.get_reach_display()
+    if fresh.is_reading:
+        return _("first read")
+    if fresh.is_stale(now):
+        return _("stale")
+    return _("simulated") if row.source == Source.SIMULATED else ""
+
+
+def banners_of(scope: Scope) -> list[Banner]:
+    """What must be said about the clusters in view, before anything else."""
+    if scope.chosen_name and scope.chosen is None:
+        text = _("There is no cluster called %(name)s.") % {"name": scope.chosen_name}
+        return [
+            Banner(
+                "note", text, url=reverse("clusters:list"), url_label=_("All clusters")
+            )
+        ]
+    rows = (scope.chosen,) if scope.chosen else scope.clusters
+    return [banner for row in rows for banner in _banners(row, scope)]
+
+
+def _banners(row: Cluster, scope: Scope) -> list[Banner]:
+    fresh, url = scope.fresh[row.pk], reverse("clusters:detail", args=[row.pk])
+    named = {"name": row.name}
+    banners = []
+    if row.source == Source.SIMULATED:
+        banners.append(
+            Banner(
+                "simulated", _("%(name)s is simulated: nothing in it is real.") % named
+            )
+        )
+    if not row.is_watched:
+        text = (
+            _("%(name)s is no longer watched. This is what was stored of it.") % named
+        )
+        return [*banners, Banner("note", text)]
+    if row.is_paused:
+        text = _("%(name)s is paused: nothing new is read.") % named
+        return [
+            *banners,
+            Banner("paused", text, url=url, url_label=_("Resume it on its page")),
+        ]
+    if fresh.is_reading:
+        text = _("%(name)s is read for the first time.") % named
+        banners.append(Banner("reading", text, done=fresh.read_count))
+    failures = _failures(row, fresh, url=url)
+    return [*banners, *(failures or _silent_troubles(row, scope, url=url))]
+
+
+def _failures(row: Cluster, fresh: queries.Freshness, *, url: str) -> list[Banner]:
+    if row.reach not in _REACHED:
+        words = {
+            "name": row.name,
+            "reach": row.get_reach_display(),
+            "message": row.reach_message,
+        }
+        text = _(
+            "%(name)s: %(reach)s. %(message)s What is shown is the latest that was read."
+        )
+        return [
+            Banner(
+                "unreachable",
+                text % words,
+                since=row.reach_changed_at,
+                url=url,
+                url_label=_("Details"),
+            )
+        ]
+    return [_kind_banner(row, kind, url=url) for kind in fresh.failures]
+
+
+def _kind_banner(row: Cluster, kind: ClusterKind, *, url: str) -> Banner:
+    words = {"name": row.name, "kind": kind.kind, "message": kind.message}
+    if kind.state == ReadState.FORBIDDEN:
+        text = _(
+            "%(name)s: we may not read %(kind)ss. What depends on them is unknown."
+        )
+        return Banner("forbidden", text % words, command=grant_command(kind.kind))
+    return Banner(
+        "unreachable",
+        _("%(name)s: %(kind)ss cannot be read. %(message)s") % words,
+        since=kind.failing_since,
+        url=url,
+        url_label=_("Details"),
+    )
+
+
+def _silent_troubles(row: Cluster, scope: Scope, *, url: str) -> list[Banner]:
+    """What no failure tells: a gap that lasts, or a worker that does not come round."""
+    fresh = scope.fresh[row.pk]
+    named = {"name": row.name}
+    gaps = [gap for gap in scope.open_gaps if gap.cluster_id == row.pk]
+    if fresh.observed_at is not None and fresh.is_stale(scope.now):
+        text = _(
+            "%(name)s was not read for longer than it should be. Is the worker running?"
+        )
+        return [
+            Banner(
+                "stale",
+                text % named,
+                since=fresh.observed_at,
+                url=url,
+                url_label=_("Details"),
+            )
+        ]
+    if gaps and not fresh.is_reading:
+        kinds = ", ".join(sorted({gap.kind for gap in gaps}))
+        text = _("%(name)s: changes of %(kinds)s may be missing.") % {
+            **named,
+            "kinds": kinds,
+        }
+        since = min(gap.started_at for gap in gaps)
+        return [Banner("gap", text, since=since, url=url, url_label=_("Details"))]
+    return []
+
+
+_PLURALS = {
+    "ResourceSlice": "resourceslices",
+    "ResourceClaim": "resourceclaims",
+    "DeviceClass": "deviceclasses",
+    "DeviceTaintRule": "devicetaintrules",
+    "Node": "nodes",
+    "ResourcePoolStatusRequest": "resourcepoolstatusrequests",
+}
+
+
+def grant_command(kind: str, *, verbs: Sequence[str] = ("get", "list", "watch")) -> str:
+    """The kubectl lines that let DRA-Dash, as it is deployed in a cluster, do this with one kind."""
+    plural = _PLURALS[kind]
+    resource = plural if kind == "Node" else f"{plural}.resource.k8s.io"
+    return (
+        f"kubectl create clusterrole dradash-{plural} --verb={','.join(verbs)}"
+        f" --resource={resource} && kubectl create clusterrolebinding dradash-{plural}"
+        f" --clusterrole=dradash-{plural} --serviceaccount=dradash:dradash"
+    )
