@@ -13,6 +13,12 @@ SHARED = [
     structlog.processors.StackInfoRenderer(),
 ]
 
+CONSOLE = structlog.dev.ConsoleRenderer(
+    colors=False, exception_formatter=structlog.dev.plain_traceback
+)
+# Each says a line for every task, of which there are several a second.
+CHATTY = ("celery.beat", "celery.worker.strategy", "celery.app.trace", "httpx", "urllib3")
+
 
 def configure(*, level: str, as_json: bool) -> None:
     """Make structlog and the standard library print the same lines, with what was bound to the context (cluster, sync)."""
@@ -33,7 +39,7 @@ def _standard_library(*, level: str, as_json: bool) -> dict[str, object]:
     last = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if as_json
-        else [structlog.dev.ConsoleRenderer(colors=False)]
+        else [CONSOLE]
     )
     formatter = {
         "()": structlog.stdlib.ProcessorFormatter,
@@ -45,5 +51,6 @@ def _standard_library(*, level: str, as_json: bool) -> dict[str, object]:
         "disable_existing_loggers": False,
         "formatters": {"line": formatter},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "loggers": {name: {"level": "WARNING"} for name in CHATTY},
         "root": {"handlers": ["stderr"], "level": level},
     }

@@ -3,7 +3,6 @@
 import hashlib
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
 from django.core.cache import cache
@@ -11,6 +10,8 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from redis.exceptions import RedisError
+
+from ui.addresses import client_address
 
 WINDOW_SECONDS = 3600
 FAILURES_PER_ACCOUNT_AND_ADDRESS = 10
@@ -54,15 +55,6 @@ class SignInForm(AuthenticationForm):
 class SignInView(LoginView):
     authentication_form = SignInForm
     redirect_authenticated_user = True
-
-
-def client_address(request: HttpRequest) -> str:
-    """The address of the person: behind n trusted proxies, the n-th entry of X-Forwarded-For from its end."""
-    proxies = settings.TRUSTED_PROXY_COUNT
-    forwarded = request.headers.get("X-Forwarded-For", "").split(",")
-    if proxies and len(forwarded) >= proxies and forwarded[-proxies].strip():
-        return forwarded[-proxies].strip()
-    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def _limits(request: HttpRequest, *, account: str) -> dict[str, int]:

@@ -9,6 +9,7 @@ import ctypes
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -70,24 +71,28 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _write_record(file: Path, command: Sequence[str]) -> None:
+def _write_record(file: Path, program: Sequence[str]) -> None:
     """Before root is given up, in a folder that is root's alone."""
-    record = {"pid": os.getpid(), "started": _started(), "command": list(command)}
+    record = {"pid": os.getpid(), "birth": birth(os.getpid()), "command": list(program)}
     file.write_text(json.dumps(record), encoding="utf-8")
 
 
-def _started() -> float:
-    """This process's start as `psutil` tells it, to which it is compared later."""
+def birth(pid: int) -> str | None:
+    """What tells a process from a later one with the same number; None if there is no such process.
+
+    Not a time of day: clocks are set.
+    """
     if sys.platform != "linux":
-        return time.time()
-    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
-    ticks = float(fields[19])
-    boot = next(
-        float(line.split()[1])
-        for line in Path("/proc/stat").read_text().splitlines()
-        if line.startswith("btime")
-    )
-    return boot + ticks / os.sysconf("SC_CLK_TCK")
+        printed = subprocess.run(
+            ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True
+        ).stdout
+        return printed.strip() or None
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{boot} {fields[19]}"
 
 
 if __name__ == "__main__":

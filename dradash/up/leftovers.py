@@ -1,7 +1,7 @@
 """Ends what an earlier run left behind when all of it was killed at once.
 
-A process counts as ours if its start time is the one that was written down when it started, so that a number that the kernel gave to
-another program since is never touched.
+A process counts as ours if it was born when the record says, so that a number that the kernel gave to another program since is never
+touched.
 """
 
 import json
@@ -13,8 +13,8 @@ from typing import TypedDict
 
 import psutil
 
-# A start time is read in hundredths of a second, and on some systems shifts a little with the clock.
-SAME_START_SECONDS = 2.0
+from dradash.up import launch
+
 GRACE_SECONDS = 5.0
 
 
@@ -22,7 +22,7 @@ class Record(TypedDict):
     """What `launch` writes before it becomes a program."""
 
     pid: int
-    started: float
+    birth: str
     command: list[str]
 
 
@@ -55,30 +55,22 @@ def remove_stale_lock(data: Path) -> None:
 def _running(file: Path) -> list[psutil.Process]:
     try:
         record: Record = json.loads(file.read_text())
-        leader = _same(record)
-    except (OSError, ValueError, KeyError):
+        born = launch.birth(record["pid"])
+        if born is None:
+            return list(_group(record["pid"]))
+        leader = psutil.Process(record["pid"]) if born == record["birth"] else None
+        return [leader, *leader.children(recursive=True)] if leader else []
+    except (OSError, ValueError, KeyError, psutil.Error):
         return []
-    if leader is not None:
-        return [leader, *leader.children(recursive=True)]
-    return list(_group(record))
 
 
-def _same(record: Record) -> psutil.Process | None:
-    try:
-        process = psutil.Process(record["pid"])
-        is_same = abs(process.create_time() - record["started"]) < SAME_START_SECONDS
-        return process if is_same and process.cmdline()[:1] else None
-    except psutil.Error:
-        return None
-
-
-def _group(record: Record) -> Iterable[psutil.Process]:
-    """Members of a program's process group whose leader is gone; the kernel gives the number to nobody while they live."""
+def _group(leader: int) -> Iterable[psutil.Process]:
+    """A program's children when it is gone itself; the kernel gives its number to nobody while they live."""
     for process in psutil.process_iter():
         try:
-            if os.getpgid(process.pid) == record["pid"] and process.create_time() >= record["started"]:
+            if os.getpgid(process.pid) == leader:
                 yield process
-        except (psutil.Error, OSError):
+        except OSError:
             continue
 
 
