@@ -12,6 +12,7 @@ from simulator.clock import Schedule
 from simulator.faults import Fault, Faults, How
 from simulator.kinds import RESOURCES, Surface
 from simulator.listing import Lists
+from simulator.pool_status import PoolStatusController
 from simulator.routing import Router
 from simulator.serving import Server
 from simulator.store import Change, Store
@@ -52,6 +53,11 @@ class Simulator:
             address=f"127.0.0.1:{port}",
         )
         self.http = Server(self._router.answer, self.faults, port=port)
+        self.pool_status = PoolStatusController(self.store, surface, self.schedule, seed=seed)
+
+    def start(self) -> None:
+        self.pool_status.start()
+        self.http.up()
 
     @property
     def url(self) -> str:
@@ -153,6 +159,7 @@ class Simulator:
 
     def stop(self) -> None:
         self.http.down(is_abrupt=True)
+        self.pool_status.stop()
 
     def __enter__(self) -> Simulator:
         return self

@@ -35,5 +35,5 @@ def start(
         has_progress_notifications=has_progress_notifications,
     )
     simulator.put_all(fleet)
-    simulator.http.up()
+    simulator.start()
     return simulator
