@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Prefetch, Q, QuerySet, Sum
 
-from clusters.choices import ReadState, Source
+from clusters.choices import PoolStatusMode, ReadState, Source
 from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
 
 # The kinds that a pool's figures are computed from.
@@ -38,7 +38,9 @@ class Freshness:
     @property
     def source(self) -> str:
         """Where the figures come from, in words and resource versions."""
-        parts = [f"{kind}s at {version}" for kind, version in self.resource_versions.items()]
+        parts = [
+            f"{kind}s at {version}" for kind, version in self.resource_versions.items()
+        ]
         return "computed from " + ", ".join(parts) if parts else "nothing read yet"
 
     def is_stale(self, now: datetime) -> bool:
@@ -82,7 +84,9 @@ def _freshness(found: Cluster) -> Freshness:
         cluster_id=found.pk,
         cluster_name=found.name,
         observed_at=min(known) if is_whole else None,
-        resource_versions={k.kind: k.resource_version for k in read if k.resource_version},
+        resource_versions={
+            k.kind: k.resource_version for k in read if k.resource_version
+        },
         is_simulated=found.source == Source.SIMULATED,
         is_paused=found.is_paused,
         is_watched=found.is_watched,
@@ -123,9 +127,24 @@ def open_gaps() -> QuerySet[Gap]:
 
 def latest_gaps(cluster_id: int, *, count: int = 50) -> QuerySet[Gap]:
     """The newest gaps of one cluster, newest first."""
-    return Gap.objects.filter(cluster_id=cluster_id).order_by("-started_at", "-id")[:count]
+    return Gap.objects.filter(cluster_id=cluster_id).order_by("-started_at", "-id")[
+        :count
+    ]
 
 
 def nodes(cluster_id: int) -> QuerySet[ClusterNode]:
     """The nodes of one cluster by name."""
     return ClusterNode.objects.filter(cluster_id=cluster_id).order_by("name")
+
+
+def makes_pool_status_requests(found: Cluster) -> bool:
+    """Whether we create pool status requests there: as switched on the cluster, else as configured.
+
+    Left to itself only where DRA-Dash has an account of its own; with a person's kubeconfig it stays read-only.
+    """
+    mode = found.pool_status_mode
+    if mode == PoolStatusMode.AUTO:
+        mode = PoolStatusMode(settings.DRADASH.pool_status_requests)
+    if mode == PoolStatusMode.AUTO:
+        return found.source in {Source.IN_CLUSTER, Source.SIMULATED}
+    return mode == PoolStatusMode.ON

@@ -57,7 +57,9 @@ class WatchedCluster:
     target: Target
 
 
-def ensure_clusters(wanted: Sequence[WatchedCluster], *, now: datetime) -> list[Cluster]:
+def ensure_clusters(
+    wanted: Sequence[WatchedCluster], *, now: datetime
+) -> list[Cluster]:
     """Have a row for each cluster of the configuration; the others are no longer watched, and stay readable."""
     with transaction.atomic():
         found = [_ensure_cluster(each, now=now) for each in wanted]
@@ -79,11 +81,16 @@ def _ensure_cluster(wanted: WatchedCluster, *, now: datetime) -> Cluster:
     cluster, is_new = Cluster.objects.get_or_create(
         name=wanted.name, defaults={**fields, "created_at": now}
     )
-    if not is_new and any(getattr(cluster, name) != value for name, value in fields.items()):
-        Cluster.objects.filter(pk=cluster.pk).update(revision=F("revision") + 1, **fields)
+    if not is_new and any(
+        getattr(cluster, name) != value for name, value in fields.items()
+    ):
+        Cluster.objects.filter(pk=cluster.pk).update(
+            revision=F("revision") + 1, **fields
+        )
         cluster.refresh_from_db()
     ClusterKind.objects.bulk_create(
-        [ClusterKind(cluster=cluster, kind=kind) for kind in FOLLOWED_KINDS], ignore_conflicts=True
+        [ClusterKind(cluster=cluster, kind=kind) for kind in FOLLOWED_KINDS],
+        ignore_conflicts=True,
     )
     return cluster
 
@@ -94,7 +101,11 @@ def target_of(cluster: Cluster) -> Target:
         return Target("url", url=cluster.url)
     if cluster.source == Source.IN_CLUSTER:
         return Target("in_cluster")
-    return Target("kubeconfig", path=cluster.kubeconfig_path or None, context=cluster.context or None)
+    return Target(
+        "kubeconfig",
+        path=cluster.kubeconfig_path or None,
+        context=cluster.context or None,
+    )
 
 
 def pause_cluster(cluster_id: int) -> None:
@@ -116,7 +127,9 @@ def _set(cluster_id: int, **fields: Any) -> None:
     differing = Q()
     for name, value in fields.items():
         differing |= ~Q(**{name: value})
-    Cluster.objects.filter(differing, pk=cluster_id).update(revision=F("revision") + 1, **fields)
+    Cluster.objects.filter(differing, pk=cluster_id).update(
+        revision=F("revision") + 1, **fields
+    )
 
 
 def record_discovery(cluster_id: int, found: Capabilities, *, now: datetime) -> bool:
@@ -134,10 +147,17 @@ def record_discovery(cluster_id: int, found: Capabilities, *, now: datetime) -> 
     return is_news
 
 
-def record_reach(cluster_id: int, reach: Reach | str, *, message: str, now: datetime) -> None:
+def record_reach(
+    cluster_id: int, reach: Reach | str, *, message: str, now: datetime
+) -> None:
     """Store how the cluster answered; writes nothing when it answers as before."""
-    Cluster.objects.filter(pk=cluster_id).exclude(reach=reach, reach_message=message).update(
-        reach=reach, reach_message=message, reach_changed_at=now, revision=F("revision") + 1
+    Cluster.objects.filter(pk=cluster_id).exclude(
+        reach=reach, reach_message=message
+    ).update(
+        reach=reach,
+        reach_message=message,
+        reach_changed_at=now,
+        revision=F("revision") + 1,
     )
 
 
@@ -163,10 +183,18 @@ def lock_kinds(cluster_id: int, cursors: Mapping[str, str]) -> dict[str, Cluster
 
 
 def move_cursor(
-    row: ClusterKind, *, resource_version: str, has_changed: bool, count: int, now: datetime
+    row: ClusterKind,
+    *,
+    resource_version: str,
+    has_changed: bool,
+    count: int,
+    now: datetime,
 ) -> None:
     """Watch events up to `resource_version` are stored; `count` is how many objects more or fewer there are."""
-    fields: dict[str, Any] = {"resource_version": resource_version, "last_synced_at": now}
+    fields: dict[str, Any] = {
+        "resource_version": resource_version,
+        "last_synced_at": now,
+    }
     if has_changed:
         fields["last_changed_at"] = now
     if count and row.object_count is not None:
@@ -226,11 +254,19 @@ def record_current(rows: Iterable[ClusterKind], *, now: datetime) -> None:
     found = list(rows)
     if not found:
         return
-    ClusterKind.objects.filter(pk__in=[row.pk for row in found]).update(last_synced_at=now)
-    recovered = [row for row in found if row.state != ReadState.WATCHING or row.failures]
+    ClusterKind.objects.filter(pk__in=[row.pk for row in found]).update(
+        last_synced_at=now
+    )
+    recovered = [
+        row for row in found if row.state != ReadState.WATCHING or row.failures
+    ]
     if recovered:
         ClusterKind.objects.filter(pk__in=[row.pk for row in recovered]).update(
-            state=ReadState.WATCHING, message="", failing_since=None, failures=0, retry_at=None
+            state=ReadState.WATCHING,
+            message="",
+            failing_since=None,
+            failures=0,
+            retry_at=None,
         )
         raise_revision(found[0].cluster_id)
 
@@ -252,7 +288,11 @@ class KindFailure:
     @property
     def gap_reason(self) -> str:
         """Why the history has a hole meanwhile."""
-        return self.code if self.code in {FORBIDDEN, DISK_FULL, DATABASE_AWAY} else API_UNREACHABLE
+        return (
+            self.code
+            if self.code in {FORBIDDEN, DISK_FULL, DATABASE_AWAY}
+            else API_UNREACHABLE
+        )
 
 
 def record_failure(row: ClusterKind, failure: KindFailure, *, now: datetime) -> None:
@@ -278,10 +318,12 @@ def record_failure(row: ClusterKind, failure: KindFailure, *, now: datetime) -> 
 def backoff_seconds(failures: int) -> float:
     """Full jitter between 1 s and what doubles with each failure, at most a minute."""
     ceiling = min(_LONGEST_BACKOFF_SECONDS, 2.0 ** min(failures, 10))
-    return random.uniform(1.0, max(1.0, ceiling))  # noqa: S311 -- no secret
+    return random.uniform(1.0, max(1.0, ceiling))
 
 
-def forget_cursor(row: ClusterKind, *, reason: str, message: str, now: datetime) -> None:
+def forget_cursor(
+    row: ClusterKind, *, reason: str, message: str, now: datetime
+) -> None:
     """The cursor is of no use any more: everything of the kind must be read anew."""
     open_gap(row, reason=reason, message=message, now=now)
     _update(row, {"resource_version": ""})
@@ -291,7 +333,9 @@ def record_not_served(row: ClusterKind, *, now: datetime) -> None:
     """The cluster does not have this kind; nothing is missed by not reading it."""
     if row.state != ReadState.NOT_SERVED:
         message = "The cluster does not serve this kind."
-        _update(row, {"state": ReadState.NOT_SERVED, "message": message, "retry_at": None})
+        _update(
+            row, {"state": ReadState.NOT_SERVED, "message": message, "retry_at": None}
+        )
         close_gaps(row.cluster_id, [row.kind], now=now)
         raise_revision(row.cluster_id)
 
@@ -322,9 +366,9 @@ def open_gap(row: ClusterKind, *, reason: str, message: str, now: datetime) -> N
 
 def close_gaps(cluster_id: int, kinds: Sequence[str], *, now: datetime) -> int:
     """These kinds are followed again; returns how many gaps that ended."""
-    count = Gap.objects.filter(cluster_id=cluster_id, kind__in=kinds, ended_at__isnull=True).update(
-        ended_at=Greatest("started_at", Value(now, DateTimeField()))
-    )
+    count = Gap.objects.filter(
+        cluster_id=cluster_id, kind__in=kinds, ended_at__isnull=True
+    ).update(ended_at=Greatest("started_at", Value(now, DateTimeField())))
     if count:
         raise_revision(cluster_id)
     return count
@@ -354,7 +398,9 @@ def record_nodes(
     latest = {node.name: node for node in nodes}
     rows = ClusterNode.objects.filter(cluster_id=cluster_id)
     known = dict(
-        (rows if is_whole else rows.filter(name__in=latest)).values_list("name", "is_ready")
+        (rows if is_whole else rows.filter(name__in=latest)).values_list(
+            "name", "is_ready"
+        )
     )
     gone = {name for name, node in latest.items() if node.is_gone and name in known}
     if is_whole:
@@ -373,7 +419,12 @@ def record_nodes(
                 " SELECT %s, name, is_ready, %s FROM unnest(%s::text[], %s::bool[]) AS n (name, is_ready)"
                 " ON CONFLICT (cluster_id, name) DO UPDATE"
                 " SET is_ready = excluded.is_ready, changed_at = excluded.changed_at",
-                [cluster_id, now, [n.name for n in changed], [n.is_ready for n in changed]],
+                [
+                    cluster_id,
+                    now,
+                    [n.name for n in changed],
+                    [n.is_ready for n in changed],
+                ],
             )
     added = sum(node.name not in known for node in changed)
     return len(gone) + len(changed), added - len(gone)
@@ -381,7 +432,9 @@ def record_nodes(
 
 def _update(row: ClusterKind, fields: Mapping[str, Any]) -> None:
     """Only the columns that differ, in the row and in the value at hand."""
-    differing = {name: value for name, value in fields.items() if getattr(row, name) != value}
+    differing = {
+        name: value for name, value in fields.items() if getattr(row, name) != value
+    }
     if differing:
         ClusterKind.objects.filter(pk=row.pk).update(**differing)
         for name, value in differing.items():

@@ -16,7 +16,10 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
                     ),
                 ),
                 ("name", models.TextField(unique=True)),
@@ -115,7 +118,10 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
                     ),
                 ),
                 ("kind", models.CharField(max_length=64)),
@@ -156,9 +162,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("cluster", "kind"), name="cluster_kind_once"),
+                    models.UniqueConstraint(
+                        fields=("cluster", "kind"), name="cluster_kind_once"
+                    ),
                     models.CheckConstraint(
-                        condition=models.Q(("failures__gte", 0)), name="cluster_kind_failures"
+                        condition=models.Q(("failures__gte", 0)),
+                        name="cluster_kind_failures",
                     ),
                 ],
             },
@@ -169,7 +178,10 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
                     ),
                 ),
                 ("kind", models.CharField(max_length=64)),
@@ -188,7 +200,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ("-started_at",),
-                "indexes": [models.Index(fields=["cluster", "started_at"], name="gap_time")],
+                "indexes": [
+                    models.Index(fields=["cluster", "started_at"], name="gap_time")
+                ],
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(

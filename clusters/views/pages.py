@@ -1,0 +1,307 @@
+"""The pages about clusters: what each can tell us, how fresh that is, and the few things a person may change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.decorators import permission_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_POST
+
+from clusters import queries, services
+from clusters.choices import PoolStatusMode, Reach
+from clusters.models import Cluster, ClusterKind, Gap
+from clusters.views.frame import Scope, frame_of, grant_command, scope_of
+from kube.discovery import Capabilities
+from kube.kinds import KINDS
+from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
+
+CHANGE = "clusters.change_cluster"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterLine:
+    """One cluster in the list."""
+
+    cluster: Cluster
+    fresh: queries.Freshness
+    is_stale: bool
+    open_gaps: int
+    object_count: int | None
+    failing: tuple[ClusterKind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterListPage:
+    """What the list of clusters shows."""
+
+    answer: str
+    lines: tuple[ClusterLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KindLine:
+    """What one cluster says of one kind of object, and how far we have read it."""
+
+    name: str
+    # None: not served, or not known yet.
+    version: str | None
+    is_known: bool
+    verbs_allowed: tuple[str, ...]
+    verbs_refused: tuple[str, ...]
+    grant: str
+    read: ClusterKind | None
+
+
+@dataclass(frozen=True, slots=True)
+class GateLine:
+    """A feature gate, and whether it is on, by component; None: not said."""
+
+    name: str
+    values: tuple[bool | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPage:
+    """What the page of one cluster shows."""
+
+    answer: str
+    cluster: Cluster
+    fresh: queries.Freshness
+    is_stale: bool
+    kinds: tuple[KindLine, ...]
+    gate_components: tuple[str, ...]
+    gates: tuple[GateLine, ...]
+    are_gates_known: bool
+    gaps: tuple[Gap, ...]
+    nodes_total: int
+    nodes_not_ready: tuple[str, ...]
+    may_change: bool
+    are_pool_status_requests_made: bool
+    grant_pool_status: str
+
+
+@require_GET
+def status(request: HttpRequest) -> HttpResponse:
+    """The live part of the frame: freshness and banners."""
+    scope = scope_of(request)
+    etag = fragment_etag(request, *scope.etag_parts, scope.observed_at, _reaches(scope))
+    unchanged = not_modified(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    response = render(
+        request,
+        "components/frame_status.html",
+        {"frame": frame_of(request), "live_etag": etag},
+    )
+    response.headers["ETag"] = etag
+    response.headers["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def _reaches(scope: Scope) -> list[tuple[object, ...]]:
+    return [
+        (row.pk, row.reach, row.is_paused, len(scope.fresh[row.pk].failures))
+        for row in scope.clusters
+    ]
+
+
+@require_GET
+def cluster_list(request: HttpRequest) -> HttpResponse:
+    """All clusters: is each reached, and how fresh is what we know of it?"""
+    scope = scope_of(request)
+    etag = fragment_etag(request, *scope.etag_parts, scope.observed_at, _reaches(scope))
+    unchanged = not_modified(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    return render_page_or_fragment(
+        request,
+        page="clusters/list.html",
+        fragment="clusters/_list.html",
+        context={"page": cluster_list_page(scope)},
+        etag=etag,
+    )
+
+
+def cluster_list_page(scope: Scope) -> ClusterListPage:
+    """The list, from what the frame has read already."""
+    lines = tuple(_cluster_line(row, scope) for row in scope.clusters)
+    return ClusterListPage(answer=_list_answer(lines), lines=lines)
+
+
+def _cluster_line(row: Cluster, scope: Scope) -> ClusterLine:
+    counts = [kind.object_count for kind in row.kinds.all()]
+    known = [count for count in counts if count is not None]
+    return ClusterLine(
+        cluster=row,
+        fresh=scope.fresh[row.pk],
+        is_stale=scope.fresh[row.pk].is_stale(scope.now),
+        open_gaps=sum(gap.cluster_id == row.pk for gap in scope.open_gaps),
+        object_count=sum(known) if known else None,
+        failing=scope.fresh[row.pk].failures,
+    )
+
+
+def _list_answer(lines: Sequence[ClusterLine]) -> str:
+    if not lines:
+        return _(
+            "No cluster is watched. Name one in DRADASH_CLUSTERS, or start with --simulated."
+        )
+    fine = sum(_is_fine(line) for line in lines)
+    start = ngettext("%(count)s cluster", "%(count)s clusters", len(lines)) % {
+        "count": len(lines)
+    }
+    if fine == len(lines):
+        return _("%(clusters)s, read and current.") % {"clusters": start}
+    return _("%(clusters)s, %(fine)s of them read and current.") % {
+        "clusters": start,
+        "fine": fine,
+    }
+
+
+def _is_fine(line: ClusterLine) -> bool:
+    return line.cluster.reach == Reach.OK and not line.is_stale and not line.failing
+
+
+@require_GET
+def cluster_detail(request: HttpRequest, cluster_id: int) -> HttpResponse:
+    """One cluster: what can it tell us, and what not, and why?"""
+    try:
+        row = queries.cluster(cluster_id)
+    except Cluster.DoesNotExist:
+        raise Http404(_("There is no such cluster.")) from None
+    may_change = request.user.has_perm(CHANGE)
+    page = cluster_page(row, may_change=may_change, now=scope_of(request).now)
+    etag = fragment_etag(request, row.revision, page.fresh, page.is_stale, row.reach)
+    unchanged = not_modified(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    return render_page_or_fragment(
+        request,
+        page="clusters/detail.html",
+        fragment="clusters/_detail.html",
+        context={"page": page},
+        etag=etag,
+    )
+
+
+def cluster_page(row: Cluster, *, may_change: bool, now: datetime) -> ClusterPage:
+    """Everything about one cluster."""
+    fresh = queries.freshness([row])[row.pk]
+    found = _capabilities(row)
+    nodes = list(queries.nodes(row.pk))
+    components, gates = _gates(found)
+    return ClusterPage(
+        answer=_detail_answer(row, fresh, now=now),
+        cluster=row,
+        fresh=fresh,
+        is_stale=fresh.is_stale(now),
+        kinds=tuple(_kind_lines(row, found)),
+        gate_components=components,
+        gates=gates,
+        are_gates_known=found is not None and found.gates is not None,
+        gaps=tuple(queries.latest_gaps(row.pk)),
+        nodes_total=len(nodes),
+        nodes_not_ready=tuple(node.name for node in nodes if node.is_ready is False),
+        may_change=may_change,
+        are_pool_status_requests_made=queries.makes_pool_status_requests(row),
+        grant_pool_status=grant_command(
+            "ResourcePoolStatusRequest",
+            verbs=("create", "get", "list", "watch", "delete"),
+        ),
+    )
+
+
+def _capabilities(row: Cluster) -> Capabilities | None:
+    return Capabilities.from_json(row.capabilities) if row.capabilities else None
+
+
+def _kind_lines(row: Cluster, found: Capabilities | None) -> list[KindLine]:
+    read = {kind.kind: kind for kind in row.kinds.all()}
+    return [_kind_line(name, found, read.get(name)) for name in KINDS]
+
+
+def _kind_line(
+    name: str, found: Capabilities | None, read: ClusterKind | None
+) -> KindLine:
+    served = found.resources.get(name) if found else None
+    rights: Mapping[Any, bool | None] = found.rights if found else {}
+    verbs = KINDS[name].verbs
+    refused = tuple(verb for verb in verbs if rights.get((name, verb)) is False)
+    return KindLine(
+        name=name,
+        version=served.group_version if served else None,
+        is_known=found is not None,
+        verbs_allowed=tuple(verb for verb in verbs if rights.get((name, verb)) is True),
+        verbs_refused=refused,
+        grant=grant_command(name, verbs=verbs) if refused else "",
+        read=read,
+    )
+
+
+def _gates(found: Capabilities | None) -> tuple[tuple[str, ...], tuple[GateLine, ...]]:
+    if found is None or found.gates is None:
+        return (), ()
+    components = tuple(sorted(found.gates))
+    names = sorted({name for gates in found.gates.values() for name in gates})
+    lines = tuple(
+        GateLine(
+            name, tuple(found.gates[component].get(name) for component in components)
+        )
+        for name in names
+    )
+    return components, lines
+
+
+def _detail_answer(row: Cluster, fresh: queries.Freshness, *, now: datetime) -> str:
+    words = {"version": row.server_version or _("a version that is not known yet")}
+    if not row.is_watched:
+        return _("No longer watched. This is what was stored.")
+    if row.is_paused:
+        return _("Paused: nothing new is read.")
+    if row.reach not in {Reach.OK, Reach.UNKNOWN}:
+        return f"{row.get_reach_display()}. {row.reach_message}"
+    if fresh.failures:
+        kinds = ", ".join(kind.kind for kind in fresh.failures)
+        return _("Runs %(version)s. Not everything can be read: %(kinds)s.") % {
+            **words,
+            "kinds": kinds,
+        }
+    if fresh.is_stale(now):
+        return (
+            _("Runs %(version)s. It was not read for longer than it should be.") % words
+        )
+    return _("Runs %(version)s. All that we need is read and current.") % words
+
+
+@require_POST
+@permission_required(CHANGE, raise_exception=True)
+def cluster_pause(request: HttpRequest, cluster_id: int) -> HttpResponse:
+    """Stop reading a cluster."""
+    services.pause_cluster(cluster_id)
+    return redirect("clusters:detail", cluster_id)
+
+
+@require_POST
+@permission_required(CHANGE, raise_exception=True)
+def cluster_resume(request: HttpRequest, cluster_id: int) -> HttpResponse:
+    """Read a paused cluster again."""
+    services.resume_cluster(cluster_id)
+    return redirect("clusters:detail", cluster_id)
+
+
+@require_POST
+@permission_required(CHANGE, raise_exception=True)
+def cluster_pool_status(request: HttpRequest, cluster_id: int) -> HttpResponse:
+    """Switch pool status requests on or off; the page says what will be created."""
+    mode = request.POST.get("mode", "")
+    if mode not in PoolStatusMode.values:
+        raise Http404
+    services.set_pool_status_mode(cluster_id, PoolStatusMode(mode))
+    return redirect("clusters:detail", cluster_id)
