@@ -213,6 +213,18 @@ class Allocation(models.Model):
         return f"{self.claim_namespace}/{self.claim_name} holds {self.driver}/{self.pool_name}/{self.device}"
 
 
+class DirtyPool(models.Model):
+    """A pool of which something is stored that its figures do not show yet; gone once it was derived."""
+
+    pk = models.CompositePrimaryKey("cluster_id", "driver", "name")
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    driver = models.TextField()
+    name = models.TextField()
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.name}"
+
+
 class PoolSample(models.Model):
     """A pool's figures from a moment on, until the next sample. Written only when one changed; partitioned by day."""
 

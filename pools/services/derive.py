@@ -1,0 +1,442 @@
+"""Figures from objects: of each dirty pool its slices, allocations and rules are taken together, and what differs is written."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from dra import shapes
+from dra.parsing import parse_resource_slice
+from dra.pools import assess_pool
+from dra.values import (
+    AssessedDevice,
+    AssessedPool,
+    DriverName,
+    PoolKey,
+    PoolName,
+    Release,
+    ResourceSlice,
+    TaintRule,
+)
+from kube.digest import with_pool_generation
+from objects import queries
+from objects.services.staging import Cursor, as_jsonb, as_text, copy_rows, stage_rows
+from pools.services.allocations import allocations_of_pools
+
+# Slices that are decoded at once: it bounds memory.
+_CHUNK_SLICES: Final = 128
+_SEVERITIES: Final = {"info": 1, "warning": 2, "error": 3}
+_TICK: Final = timedelta(microseconds=1)
+
+_POOL: Final = {
+    "driver": "text",
+    "name": "text",
+    "generation": "int8",
+    "is_complete": "bool",
+    "is_valid": "bool",
+    "slices_seen": "int4",
+    "slices_expected": "int8",
+    "node_kind": "text",
+    "node_name": "text",
+    "node_selection": "text",
+    "devices_total": "int4",
+    "devices_seen": "int4",
+    "devices_allocated": "int4",
+    "devices_partly_used": "int4",
+    "devices_unavailable": "int4",
+    "devices_blocked": "int4",
+    "devices_available": "int4",
+    "devices_admin_access": "int4",
+    "partitions": "jsonb",
+    "capacity": "jsonb",
+    "problems": "jsonb",
+    "problem_codes": "jsonb",
+    "severity": "int2",
+}
+_DEVICE: Final = {
+    "pool_id": "int8",
+    "driver": "text",
+    "pool_name": "text",
+    "name": "text",
+    "slice_object_id": "int8",
+    "node_name": "text",
+    "generation": "int8",
+    "state": "text",
+    "is_partly_used": "bool",
+    "attributes": "jsonb",
+    "capacity": "jsonb",
+    "taints": "jsonb",
+    "problems": "jsonb",
+    "capacity_numbers": "jsonb",
+}
+_SLICE: Final = {"object_id": "int8", "device_count": "int4", "problems": "jsonb"}
+_SAMPLE: Final = {
+    "cluster_id": "int8",
+    "pool_id": "int8",
+    "at": "timestamptz",
+    "generation": "int8",
+    "is_complete": "bool",
+    "has_vanished": "bool",
+    "total": "int4",
+    "allocated": "int4",
+    "partly_used": "int4",
+    "unavailable": "int4",
+    "blocked": "int4",
+    "available": "int4",
+}
+_FIGURES: Final = (
+    "generation, is_complete, vanished_at IS NOT NULL, devices_total, devices_allocated,"
+    " devices_partly_used, devices_unavailable, devices_blocked, devices_available"
+)
+
+
+def _merge_sql(table: str, staged: str, columns: Iterable[str], key: Sequence[str], extra: str) -> str:
+    """INSERT … ON CONFLICT that rewrites a row only where it differs; `extra` is a column that also must be as given."""
+    names = list(columns)
+    values = [name for name in names if name not in key]
+    assigned = ", ".join(f"{name} = excluded.{name}" for name in [*values, "changed_at"])
+    old = ", ".join(f"t.{name}" for name in values)
+    new = ", ".join(f"excluded.{name}" for name in values)
+    first = ", first_seen_at" if extra else ""
+    return (
+        f"INSERT INTO {table} AS t (cluster_id, {', '.join(names)}, changed_at{first})"
+        f" SELECT %(cluster)s, {', '.join(names)}, %(now)s{', %(now)s' if extra else ''}"
+        f" FROM pg_temp.{staged} ON CONFLICT (cluster_id, {', '.join(key)})"
+        f" DO UPDATE SET {assigned}{', ' + extra + ' = NULL' if extra else ''}"
+        f" WHERE ({old}) IS DISTINCT FROM ({new}){f' OR t.{extra} IS NOT NULL' if extra else ''}"
+    )
+
+
+_MERGE_POOLS: Final = _merge_sql(
+    "pools_pool", "staged_pool", _POOL, ("driver", "name"), "vanished_at"
+)
+_MERGE_DEVICES: Final = _merge_sql(
+    "pools_device", "staged_device", _DEVICE, ("pool_id", "name"), ""
+)
+_DELETE_DEVICES: Final = """
+DELETE FROM pools_device d WHERE cluster_id = %s AND pool_id = ANY(%s) AND NOT EXISTS (
+    SELECT FROM pg_temp.staged_device s WHERE s.pool_id = d.pool_id AND s.name = d.name)
+"""
+_MERGE_SLICES: Final = """
+UPDATE pools_resourceslice t SET device_count = s.device_count, problems = s.problems
+FROM pg_temp.staged_slice_content s WHERE t.cluster_id = %s AND t.object_id = s.object_id
+  AND (t.device_count, t.problems) IS DISTINCT FROM (s.device_count, s.problems)
+"""
+_VANISH: Final = """
+UPDATE pools_pool SET vanished_at = %(now)s, changed_at = %(now)s, is_complete = false,
+    slices_seen = 0, slices_expected = NULL, devices_seen = 0, devices_total = NULL,
+    devices_allocated = NULL, devices_partly_used = NULL, devices_unavailable = NULL,
+    devices_blocked = NULL, devices_available = NULL, devices_admin_access = NULL,
+    partitions = '[]', capacity = '[]', problems = '[]', problem_codes = '[]', severity = 0
+WHERE cluster_id = %(cluster)s AND id = ANY(%(ids)s) AND vanished_at IS NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What figures are derived from beside slices. None: it could not be read, so nothing follows from its absence."""
+
+    are_claims_known: bool
+    taint_rules: tuple[TaintRule, ...] | None
+    release: Release | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A slice with the id of its object."""
+
+    object_id: int
+    slice: ResourceSlice
+
+
+def mark_dirty(cursor: Cursor, cluster_id: int, keys: Iterable[PoolKey]) -> None:
+    """Remember pools that are to be derived later, whatever happens to this process."""
+    found = sorted(keys)
+    cursor.execute(
+        "INSERT INTO pools_dirtypool (cluster_id, driver, name)"
+        " SELECT %s, * FROM unnest(%s::text[], %s::text[]) ON CONFLICT DO NOTHING",
+        (cluster_id, [key.driver for key in found], [key.pool for key in found]),
+    )
+
+
+def mark_all_dirty(cursor: Cursor, cluster_id: int) -> None:
+    """Every pool that has a slice is to be derived anew."""
+    cursor.execute(
+        "INSERT INTO pools_dirtypool (cluster_id, driver, name)"
+        " SELECT DISTINCT cluster_id, driver, pool_name FROM pools_resourceslice"
+        " WHERE cluster_id = %s ON CONFLICT DO NOTHING",
+        (cluster_id,),
+    )
+
+
+def derive_dirty(
+    cursor: Cursor, cluster_id: int, knowledge: Knowledge, *, limit: int, now: datetime
+) -> int:
+    """Derive up to `limit` of the pools that were marked; returns how many that were."""
+    cursor.execute(
+        "DELETE FROM pools_dirtypool WHERE ctid = ANY (ARRAY("
+        " SELECT ctid FROM pools_dirtypool WHERE cluster_id = %s LIMIT %s FOR UPDATE))"
+        " RETURNING driver, name",
+        (cluster_id, limit),
+    )
+    keys = [PoolKey(DriverName(driver), PoolName(name)) for driver, name in cursor.fetchall()]
+    derive_pools(cursor, cluster_id, keys, knowledge, now=now)
+    return len(keys)
+
+
+def derive_pools(
+    cursor: Cursor,
+    cluster_id: int,
+    keys: Iterable[PoolKey],
+    knowledge: Knowledge,
+    *,
+    now: datetime,
+) -> None:
+    """Derive these pools from what is stored, and write what differs: pools, devices, slices, samples."""
+    for chunk in _chunks(cursor, cluster_id, sorted(set(keys))):
+        _derive_chunk(cursor, cluster_id, chunk, knowledge, now=now)
+
+
+def _chunks(
+    cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey]
+) -> Iterator[list[tuple[PoolKey, list[tuple[Any, ...]]]]]:
+    """Pools with the rows of their slices, so many at a time as bounds memory."""
+    step = 4 * _CHUNK_SLICES
+    for start in range(0, len(keys), step):
+        part = keys[start : start + step]
+        rows = _slice_rows(cursor, cluster_id, part)
+        chunk: list[tuple[PoolKey, list[tuple[Any, ...]]]] = []
+        size = 0
+        for key in part:
+            chunk.append((key, rows.get(key, [])))
+            size += len(chunk[-1][1])
+            if size >= _CHUNK_SLICES:
+                yield chunk
+                chunk, size = [], 0
+        if chunk:
+            yield chunk
+
+
+def _slice_rows(
+    cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey]
+) -> dict[PoolKey, list[tuple[Any, ...]]]:
+    cursor.execute(
+        "SELECT s.driver, s.pool_name, s.object_id, o.digest, o.generation, s.api_version"
+        " FROM pools_resourceslice s"
+        " JOIN unnest(%s::text[], %s::text[]) AS k (driver, pool_name) USING (driver, pool_name)"
+        " JOIN objects_kubeobject o ON o.cluster_id = s.cluster_id AND o.id = s.object_id"
+        " WHERE s.cluster_id = %s ORDER BY s.object_id",
+        ([key.driver for key in keys], [key.pool for key in keys], cluster_id),
+        binary=True,
+    )
+    found: dict[PoolKey, list[tuple[Any, ...]]] = defaultdict(list)
+    for driver, pool, *rest in cursor.fetchall():
+        found[PoolKey(DriverName(driver), PoolName(pool))].append(tuple(rest))
+    return found
+
+
+def _derive_chunk(
+    cursor: Cursor,
+    cluster_id: int,
+    chunk: Sequence[tuple[PoolKey, list[tuple[Any, ...]]]],
+    knowledge: Knowledge,
+    *,
+    now: datetime,
+) -> None:
+    stored = _parsed_slices(cluster_id, [row for _, rows in chunk for row in rows])
+    published = [key for key, _ in chunk if key in stored]
+    allocations = (
+        allocations_of_pools(cursor, cluster_id, published)
+        if knowledge.are_claims_known
+        else None
+    )
+    assessed = [
+        assess_pool(
+            key,
+            [each.slice for each in stored[key]],
+            allocations=None if allocations is None else allocations.get(key, []),
+            taint_rules=knowledge.taint_rules,
+            release=knowledge.release,
+        )
+        for key in published
+    ]
+    before = _figures(cursor, cluster_id, [key for key, _ in chunk])
+    _write_pools(cursor, cluster_id, assessed, now=now)
+    _vanish(cursor, cluster_id, before, [key for key, _ in chunk if key not in stored], now=now)
+    after = _figures(cursor, cluster_id, [key for key, _ in chunk])
+    _write_devices(cursor, cluster_id, assessed, stored, after, now=now)
+    _write_slices(cursor, cluster_id, stored)
+    _write_samples(cursor, cluster_id, before, after, now=now)
+
+
+def _parsed_slices(
+    cluster_id: int, rows: Sequence[tuple[Any, ...]]
+) -> dict[PoolKey, list[_Stored]]:
+    contents = queries.bodies(cluster_id, [digest for _, digest, _, _ in rows])
+    found: dict[PoolKey, list[_Stored]] = defaultdict(list)
+    for object_id, digest, generation, api_version in rows:
+        content = with_pool_generation(contents[digest], generation)
+        parsed = parse_resource_slice(msgspec.json.decode(content), api_version=api_version).value
+        if parsed is not None:
+            key = PoolKey(DriverName(as_text(parsed.driver)), PoolName(as_text(parsed.pool)))
+            found[key].append(_Stored(object_id, parsed))
+    return found
+
+
+def _figures(
+    cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey]
+) -> dict[PoolKey, tuple[Any, ...]]:
+    """By pool: id, moment of its latest change, and what samples are made of."""
+    cursor.execute(
+        f"SELECT driver, name, id, changed_at, {_FIGURES} FROM pools_pool"
+        " JOIN unnest(%s::text[], %s::text[]) AS k (driver, name) USING (driver, name)"
+        " WHERE cluster_id = %s",
+        ([key.driver for key in keys], [key.pool for key in keys], cluster_id),
+        binary=True,
+    )
+    return {
+        PoolKey(DriverName(driver), PoolName(name)): tuple(rest)
+        for driver, name, *rest in cursor.fetchall()
+    }
+
+
+def _write_pools(
+    cursor: Cursor, cluster_id: int, assessed: Sequence[AssessedPool], *, now: datetime
+) -> None:
+    if assessed:
+        stage_rows(cursor, "staged_pool", _POOL, map(_pool_row, assessed))
+        cursor.execute(_MERGE_POOLS, {"cluster": cluster_id, "now": now})
+
+
+def _pool_row(pool: AssessedPool) -> tuple[Any, ...]:
+    counts = pool.counts
+    return (
+        as_text(pool.key.driver),
+        as_text(pool.key.pool),
+        pool.generation,
+        pool.is_complete,
+        pool.is_valid,
+        pool.slices_seen,
+        pool.slices_expected,
+        pool.node.kind,
+        None if pool.node.node_name is None else as_text(pool.node.node_name),
+        as_text(pool.node.text),
+        counts.total,
+        counts.seen,
+        counts.allocated,
+        counts.partly_used,
+        counts.unavailable,
+        counts.blocked,
+        counts.available,
+        counts.admin_access,
+        as_jsonb([shapes.partition_shape(item) for item in pool.partitions]),
+        as_jsonb(shapes.capacity_shape(pool.capacity)),
+        as_jsonb(shapes.problems_shape(pool.problems)),
+        as_jsonb(sorted({problem.code for problem in pool.problems})),
+        max((_SEVERITIES[problem.severity] for problem in pool.problems), default=0),
+    )
+
+
+def _vanish(
+    cursor: Cursor,
+    cluster_id: int,
+    before: dict[PoolKey, tuple[Any, ...]],
+    gone: Sequence[PoolKey],
+    *,
+    now: datetime,
+) -> None:
+    ids = [before[key][0] for key in gone if key in before]
+    if ids:
+        cursor.execute(_VANISH, {"cluster": cluster_id, "ids": ids, "now": now})
+        cursor.execute(
+            "DELETE FROM pools_device WHERE cluster_id = %s AND pool_id = ANY(%s)",
+            (cluster_id, ids),
+        )
+
+
+def _write_devices(
+    cursor: Cursor,
+    cluster_id: int,
+    assessed: Sequence[AssessedPool],
+    stored: dict[PoolKey, list[_Stored]],
+    figures: dict[PoolKey, tuple[Any, ...]],
+    *,
+    now: datetime,
+) -> None:
+    if not assessed:
+        return
+    object_ids = {
+        each.slice.uid: each.object_id for slices in stored.values() for each in slices
+    }
+    rows = [
+        _device_row(device, pool_id=figures[pool.key][0], object_id=object_ids[device.slice_uid])
+        for pool in assessed
+        for device in pool.devices
+    ]
+    stage_rows(cursor, "staged_device", _DEVICE, rows)
+    cursor.execute(_DELETE_DEVICES, (cluster_id, [figures[pool.key][0] for pool in assessed]))
+    cursor.execute(_MERGE_DEVICES, {"cluster": cluster_id, "now": now})
+
+
+def _device_row(device: AssessedDevice, *, pool_id: int, object_id: int) -> tuple[Any, ...]:
+    node = device.node.node_name
+    return (
+        pool_id,
+        as_text(device.key.driver),
+        as_text(device.key.pool),
+        as_text(device.key.device),
+        object_id,
+        None if node is None else as_text(node),
+        device.generation,
+        device.state,
+        device.is_partly_used,
+        as_jsonb(shapes.attributes_shape(device)),
+        as_jsonb(shapes.capacity_shape(device.capacity)),
+        as_jsonb([shapes.taint_shape(taint) for taint in device.taints]),
+        as_jsonb(shapes.problems_shape(device.problems)),
+        as_jsonb({use.name: _plain_number(use.total.nanos) for use in device.capacity}),
+    )
+
+
+def _plain_number(nanos: int) -> int | float:
+    whole, rest = divmod(nanos, 10**9)
+    return nanos / 10**9 if rest else whole
+
+
+def _write_slices(cursor: Cursor, cluster_id: int, stored: dict[PoolKey, list[_Stored]]) -> None:
+    rows = [
+        (
+            each.object_id,
+            len(each.slice.devices),
+            as_jsonb(shapes.problems_shape(each.slice.problems)),
+        )
+        for slices in stored.values()
+        for each in slices
+    ]
+    if rows:
+        stage_rows(cursor, "staged_slice_content", _SLICE, rows)
+        cursor.execute(_MERGE_SLICES, (cluster_id,))
+
+
+def _write_samples(
+    cursor: Cursor,
+    cluster_id: int,
+    before: dict[PoolKey, tuple[Any, ...]],
+    after: dict[PoolKey, tuple[Any, ...]],
+    *,
+    now: datetime,
+) -> None:
+    """A sample where a figure is another than before; later than the pool's latest, whatever the clock says."""
+    rows = []
+    for key, (pool_id, _, *figures) in sorted(after.items()):
+        old = before.get(key)
+        if old is None or list(old[2:]) != figures:
+            at = now if old is None else max(now, old[1] + _TICK)
+            rows.append((cluster_id, pool_id, at, *figures))
+    if rows:
+        copy_rows(cursor, "pools_poolsample", _SAMPLE, rows)
