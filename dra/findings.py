@@ -116,8 +116,9 @@ def overlapping_devices(devices: Iterable[Device], *, key: PoolKey) -> list[Prob
     ordered = sorted(devices, key=lambda device: device.name)
     problems = []
     for child_name, parent_name in _PARENT_ATTRIBUTES:
-        parents = _by_attribute(ordered, name=parent_name, key=key)
-        for value, children in _by_attribute(ordered, name=child_name, key=key).items():
+        families = _by_attribute(ordered, name=child_name, key=key)
+        parents = _by_attribute(ordered, name=parent_name, key=key) if families else {}
+        for value, children in families.items():
             for parent in parents.get(value, ()):
                 unsafe = [child.name for child in children if not _share_counters(child, parent)]
                 if unsafe:

@@ -244,8 +244,8 @@ def _state(
         return "unavailable"
     if not is_sure:
         return "unknown"
-    fits = situation.ledger.fits(device) and has_room_for_share(device, holders=())
-    return "available" if fits else "blocked"
+    has_room = not device.allows_multiple_allocations or has_room_for_share(device, holders=())
+    return "available" if has_room and situation.ledger.fits(device) else "blocked"
 
 
 def _partly_used(

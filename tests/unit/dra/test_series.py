@@ -50,9 +50,7 @@ def test_cut_gap_makes_figures_unknown_until_it_ends() -> None:
 
 
 def test_cut_sample_inside_gap_counts_from_its_end() -> None:
-    points = cut_by_gaps(
-        [at(0, 3), at(15, 5)], gaps=[span(10, 20)], start=NOON, end=NOON + HOUR
-    )
+    points = cut_by_gaps([at(0, 3), at(15, 5)], gaps=[span(10, 20)], start=NOON, end=NOON + HOUR)
 
     assert [(p.at, p.figures.available) for p in points] == [
         (NOON, 3),
@@ -81,9 +79,7 @@ def test_cut_separate_gaps_stay_separate() -> None:
 
 
 def test_steps_mean_is_weighted_by_time() -> None:
-    (step,) = steps(
-        [at(0, 4), at(45, 0)], gaps=(), start=NOON, end=NOON + HOUR, step=HOUR
-    )
+    (step,) = steps([at(0, 4), at(45, 0)], gaps=(), start=NOON, end=NOON + HOUR, step=HOUR)
 
     assert step == Step(
         at=NOON,
@@ -113,18 +109,14 @@ def test_steps_gap_is_left_out_of_the_mean() -> None:
 
 
 def test_steps_never_known_figure_is_none() -> None:
-    first, second = steps(
-        [at(30, 2)], gaps=(), start=NOON, end=NOON + HOUR, step=30 * MINUTE
-    )
+    first, second = steps([at(30, 2)], gaps=(), start=NOON, end=NOON + HOUR, step=30 * MINUTE)
 
     assert first == Step(NOON, 0, UNKNOWN, UNKNOWN, UNKNOWN)
     assert second.mean == available(2)
 
 
 def test_steps_latest_step_may_be_shorter() -> None:
-    found = steps(
-        [at(0, 4)], gaps=(), start=NOON, end=NOON + 50 * MINUTE, step=30 * MINUTE
-    )
+    found = steps([at(0, 4)], gaps=(), start=NOON, end=NOON + 50 * MINUTE, step=30 * MINUTE)
 
     assert [step.known_seconds for step in found] == [1800, 1200]
 
@@ -147,9 +139,7 @@ def test_join_steps_weights_hours_by_known_time() -> None:
 samples = st.lists(
     st.tuples(st.integers(-60, 119), st.one_of(st.none(), st.integers(0, 8))),
     max_size=12,
-).map(
-    lambda pairs: [at(minute, count) for minute, count in sorted(dict(pairs).items())]
-)
+).map(lambda pairs: [at(minute, count) for minute, count in sorted(dict(pairs).items())])
 spans = st.lists(st.tuples(st.integers(-30, 120), st.integers(1, 60)), max_size=4).map(
     lambda pairs: [span(start, start + length) for start, length in pairs]
 )
@@ -159,9 +149,7 @@ spans = st.lists(st.tuples(st.integers(-30, 120), st.integers(1, 60)), max_size=
 def test_steps_mean_lies_between_least_and_most(
     found: list[Sample], gaps: list[Span], minutes: int
 ) -> None:
-    result = steps(
-        found, gaps=gaps, start=NOON, end=NOON + 2 * HOUR, step=minutes * MINUTE
-    )
+    result = steps(found, gaps=gaps, start=NOON, end=NOON + 2 * HOUR, step=minutes * MINUTE)
 
     known = [step for step in result if step.mean.available is not None]
     assert all(
@@ -178,6 +166,4 @@ def test_steps_known_seconds_do_not_depend_on_the_step(
     fine = steps(found, gaps=gaps, start=NOON, end=end, step=10 * MINUTE)
     coarse = steps(found, gaps=gaps, start=NOON, end=end, step=2 * HOUR)
 
-    assert sum(step.known_seconds for step in fine) == pytest.approx(
-        coarse[0].known_seconds
-    )
+    assert sum(step.known_seconds for step in fine) == pytest.approx(coarse[0].known_seconds)
