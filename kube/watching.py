@@ -96,6 +96,7 @@ def watch_window(
     resource_version: str,
     timeout_seconds: int,
     field_selector: str = "",
+    grace_seconds: float = GRACE_SECONDS,
 ) -> Iterator[Seen | Bookmark]:
     """What happens after `resource_version`, until the server ends the window.
 
@@ -111,7 +112,7 @@ def watch_window(
     }
     if field_selector:
         params["fieldSelector"] = field_selector
-    seconds = timeout_seconds + GRACE_SECONDS
+    seconds = timeout_seconds + grace_seconds
     lines = connection.stream(
         served.path,
         params,
@@ -124,11 +125,9 @@ def watch_window(
         event, _ends_initial = _read_event(line, served)
         if event is None:
             continue
-        # A bookmark often repeats the event before it, or the bookmark before.
-        if isinstance(event, Bookmark) and event.resource_version == reached:
-            continue
-        reached = event.resource_version
-        yield event
+        if not _is_repeated(event, reached):
+            reached = event.resource_version
+            yield event
 
 
 def is_from_the_future(
@@ -177,6 +176,7 @@ def _watchlist(
         accept_gzip=True,
         watchdog=watchdog,
     )
+    reached = ""
     count = 0
     is_done = False
     try:
@@ -185,10 +185,13 @@ def _watchlist(
             if event is None:
                 continue
             if not ends_initial or is_done:
-                count += _change_of_count(event)
-                yield event
+                if not _is_repeated(event, reached):
+                    count += _change_of_count(event)
+                    reached = event.resource_version
+                    yield event
                 continue
             is_done = True
+            reached = event.resource_version
             yield InitialDone(event.resource_version, count)
             if window_seconds <= 0:
                 return
@@ -202,6 +205,11 @@ def _watchlist(
             f"The first read of {served.plural} did not finish in {timeout_seconds:.0f} s. "
             "It is tried again."
         )
+
+
+def _is_repeated(event: Seen | Bookmark, reached: str) -> bool:
+    """A bookmark often says again where the event or bookmark before it was."""
+    return isinstance(event, Bookmark) and event.resource_version == reached
 
 
 def _change_of_count(event: Seen | Bookmark) -> int:
