@@ -52,7 +52,7 @@ class Fleet:
 
 @dataclass(frozen=True)
 class Trial:
-    """One device asked for alone. `refusal` is the scheduler's message, None when it placed the pod."""
+    """One device asked for alone. `refusal` is the scheduler's message; None: placed."""
 
     driver: str
     pool: str
@@ -104,7 +104,7 @@ class _FleetMaker:
             self.shared_pool(name, generation)
 
     def plain_pool(self, node: str, generation: int) -> None:
-        """One or two slices; at times one is missing, a name is there twice, an old slice is left."""
+        """One or two slices; at times one missing, a name there twice, an old slice left."""
         per_slice, declared = self.random.randint(1, 4), self.random.choice([1, 1, 2])
         published = declared - (declared == 2 and self.chance(0.3))
         for number in range(published):

@@ -22,11 +22,11 @@ subjectKeyIdentifier = hash
 authorityKeyIdentifier = keyid
 subjectAltName = IP:127.0.0.1, IP:10.96.0.1, DNS:localhost, DNS:kubernetes.default.svc
 """
-_CURVE = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+_NEW_KEY = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -config openssl.cnf"
 
 
-def _openssl(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
-    command = ["openssl", *arguments]
+def _openssl(folder: Path, arguments: str, *, stdin: bytes = b"") -> bytes:
+    command = ["openssl", *arguments.split()]
     return subprocess.run(
         command, cwd=folder, input=stdin, capture_output=True, check=True
     ).stdout
@@ -64,60 +64,20 @@ class Keys:
         """Make an authority, a serving certificate signed by it, and the tokens' key."""
         folder.mkdir(parents=True)
         (folder / "openssl.cnf").write_text(_CONFIGURATION)
-        config = ("-config", "openssl.cnf")
-        authority = (
-            "-subj",
-            "/CN=dradash-test-ca",
-            "-days",
-            "30",
-            "-extensions",
-            "authority",
-        )
-        _openssl(
-            folder,
-            "req",
-            "-x509",
-            *config,
-            *_CURVE,
-            *authority,
-            "-keyout",
-            "ca.key",
-            "-out",
-            "ca.crt",
-        )
-        subject = (
-            "-subj",
-            "/CN=kube-apiserver",
-            "-keyout",
-            "server.key",
-            "-out",
-            "server.csr",
-        )
-        _openssl(folder, "req", *config, *_CURVE, *subject)
-        signer = (
-            "-CA",
-            "ca.crt",
-            "-CAkey",
-            "ca.key",
-            "-set_serial",
-            "2",
-            "-days",
-            "30",
-        )
-        extensions = ("-extfile", "openssl.cnf", "-extensions", "server")
-        _openssl(
-            folder,
-            "x509",
-            "-req",
-            "-in",
-            "server.csr",
-            *signer,
-            *extensions,
-            "-out",
-            "server.crt",
-        )
-        _openssl(folder, "genrsa", "-out", "sa.key", "2048")
-        _openssl(folder, "rsa", "-in", "sa.key", "-pubout", "-out", "sa.pub")
+        for command in (
+            (
+                f"req -x509 {_NEW_KEY} -subj /CN=dradash-test-ca -days 30 -extensions authority"
+                " -keyout ca.key -out ca.crt"
+            ),
+            f"req {_NEW_KEY} -subj /CN=kube-apiserver -keyout server.key -out server.csr",
+            (
+                "x509 -req -in server.csr -CA ca.crt -CAkey ca.key -set_serial 2 -days 30"
+                " -extfile openssl.cnf -extensions server -out server.crt"
+            ),
+            "genrsa -out sa.key 2048",
+            "rsa -in sa.key -pubout -out sa.pub",
+        ):
+            _openssl(folder, command)
         return cls(folder)
 
     def sign_again(self, token: str, *, seconds_earlier: int) -> str:
@@ -128,7 +88,7 @@ class Keys:
             claims[moment] -= seconds_earlier
         signed = f"{header}.{_base64url(json.dumps(claims).encode())}"
         signature = _openssl(
-            self.folder, "dgst", "-sha256", "-sign", "sa.key", stdin=signed.encode()
+            self.folder, "dgst -sha256 -sign sa.key", stdin=signed.encode()
         )
         return f"{signed}.{_base64url(signature)}"
 
