@@ -11,7 +11,9 @@ MINIMUM_SECRET_KEY_LENGTH = 32
 
 
 @register(Tags.security)
-def secret_key_exists(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+def secret_key_exists(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> list[CheckMessage]:
     del app_configs, kwargs
     if settings._wrapped.SECRET_KEY:
         return []

@@ -170,4 +170,4 @@ def _home(env: Env) -> Path:
 
 def _pool_status_request_mode(env: Env) -> PoolStatusRequestMode:
     one_of = validate.OneOf(["auto", "on", "off"])
-    return cast(PoolStatusRequestMode, env.str("POOL_STATUS_REQUESTS", "auto", validate=one_of))
+    return cast("PoolStatusRequestMode", env.str("POOL_STATUS_REQUESTS", "auto", validate=one_of))

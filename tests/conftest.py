@@ -15,4 +15,3 @@ def _redis_beside_database(request: pytest.FixtureRequest) -> None:
     """What may use the database may use Redis; tests of the core start neither."""
     if request.node.get_closest_marker("django_db"):
         request.getfixturevalue("redis_server_url")
-

@@ -24,7 +24,7 @@ from dradash.up import launch, postgres, privileges, redis_server
 FOLDER = "DRADASH_TEST_FOLDER"
 PREFIX = "dradash-tests-"
 # Under /tmp itself, not $TMPDIR: the path of a socket may have 108 bytes only.
-ROOM = "/tmp"  # noqa: S108 -- folders are made by mkdtemp
+ROOM = "/tmp"
 START_SECONDS = 60
 # What a crash of the machine would lose does not matter here. In tests only.
 FAST = {
@@ -86,7 +86,9 @@ def _only_one_at_a_time(name: str) -> Iterator[None]:
         yield
 
 
-def _start_once(name: str, command: Callable[[], Sequence[str]], answers: Callable[[], object]) -> None:
+def _start_once(
+    name: str, command: Callable[[], Sequence[str]], answers: Callable[[], object]
+) -> None:
     """Start a server unless another worker has, and wait until it answers."""
     file = _folder / f"{name}-server"
     with _only_one_at_a_time(name):

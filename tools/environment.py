@@ -36,7 +36,7 @@ PIP_SHA256 = "f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13"
 TIMEOUT_SECONDS = 60
 
 
-class Problem(Exception):
+class SetupError(Exception):
     """What is wrong and what to do, in words for the person at the terminal."""
 
 
@@ -44,7 +44,7 @@ def main():
     arguments = _arguments()
     try:
         make_environment(dev=arguments.dev)
-    except Problem as problem:
+    except SetupError as problem:
         sys.exit(f"\n{problem}")
     if arguments.command:
         program = ENVIRONMENT / "bin" / arguments.command[0]
@@ -57,7 +57,7 @@ def make_environment(*, dev):
     if _is_current(wanted):
         return
     if sys.version_info < OLDEST_PYTHON:
-        raise Problem(
+        raise SetupError(
             f"DRA-Dash needs Python 3.11 or newer and this is {sys.version.split()[0]}. "
             "Install it (Debian: apt install python3.11), or name one: make PYTHON=/path/to/python3.11 …"
         )
@@ -103,7 +103,7 @@ def _only_one_at_a_time():
     try:
         lock = (REPOSITORY / ".venv.lock").open("w")
     except OSError as error:
-        raise Problem(
+        raise SetupError(
             f"The folder {REPOSITORY} cannot be written ({error.strerror}). "
             "Clone DRA-Dash into a folder of your own."
         ) from error
@@ -119,7 +119,7 @@ def _make_folder():
     try:
         import venv  # some distributions split it off
     except ImportError as error:
-        raise Problem(
+        raise SetupError(
             "This Python has no venv module. Install it (Debian: apt install python3-venv)."
         ) from error
     if ENVIRONMENT.exists():
@@ -146,7 +146,7 @@ def _install(*, dev):
             file=sys.stderr,
         )
         return
-    raise Problem(
+    raise SetupError(
         "The packages could not be installed; the lines above say why. If this machine reaches the "
         "internet through a proxy or a mirror, set HTTPS_PROXY, PIP_INDEX_URL and PIP_CERT and try again."
     )
@@ -183,7 +183,7 @@ def _pip_of_this_python(error):
     made = subprocess.run([python, "-m", "ensurepip"], capture_output=True)
     if made.returncode == 0:
         return ["-m", "pip"]
-    raise Problem(
+    raise SetupError(
         f"pip could not be downloaded from {_without_password(_index())}: {error}. If this machine reaches "
         "the internet through a proxy or a mirror, set HTTPS_PROXY, PIP_INDEX_URL and PIP_CERT and try again."
     )
@@ -219,7 +219,9 @@ def _open(url, *, context):
     parts = urllib.parse.urlsplit(url)
     headers = {"Accept": "text/html", "User-Agent": "dradash-setup"}
     if parts.username:
-        pair = f"{urllib.parse.unquote(parts.username)}:{urllib.parse.unquote(parts.password or '')}"
+        pair = (
+            f"{urllib.parse.unquote(parts.username)}:{urllib.parse.unquote(parts.password or '')}"
+        )
         headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
         parts = parts._replace(netloc=parts.netloc.rpartition("@")[2])
     request = urllib.request.Request(urllib.parse.urlunsplit(parts), headers=headers)
@@ -239,7 +241,7 @@ def _without_password(url):
 def _certificates():
     names = ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "CURL_CA_BUNDLE")
     named = [_pip_setting("cert"), *(os.environ.get(name) for name in names)]
-    return next((path for path in named if path and os.path.isfile(path)), None)
+    return next((path for path in named if path and Path(path).is_file()), None)
 
 
 def _pip_setting(name):
@@ -248,7 +250,12 @@ def _pip_setting(name):
         return value
     home = Path.home()
     personal = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "pip" / "pip.conf"
-    files = ["/etc/pip.conf", home / ".pip" / "pip.conf", personal, os.environ.get("PIP_CONFIG_FILE", "")]
+    files = [
+        "/etc/pip.conf",
+        home / ".pip" / "pip.conf",
+        personal,
+        os.environ.get("PIP_CONFIG_FILE", ""),
+    ]
     parser = configparser.RawConfigParser()
     parser.read([file for file in files if file])
     return parser.get("install", name, fallback=parser.get("global", name, fallback=None))

@@ -103,9 +103,7 @@ def _read_yaml(text: str, name: str) -> Iterator[_Found]:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             at = line + (mark.line if mark else 0)
-            yield Unreadable(
-                f"{name}:{at}", f"is no YAML: {error.problem or error.context}"
-            )
+            yield Unreadable(f"{name}:{at}", f"is no YAML: {error.problem or error.context}")
         except (yaml.YAMLError, ValueError) as error:
             yield Unreadable(f"{name}:{line}", f"is no YAML: {error}")
         except RecursionError:
@@ -152,18 +150,14 @@ def _opened(value: Any, *, place: str) -> Iterator[Document | Unreadable]:
 def _items(value: dict[str, Any], *, place: str) -> Iterator[Document | Unreadable]:
     kind = str(value["kind"]).removesuffix("List")
     # The list itself is told as well: an empty one says that there is none of its kind.
-    yield Document(
-        {"kind": value["kind"], "apiVersion": value.get("apiVersion")}, place
-    )
+    yield Document({"kind": value["kind"], "apiVersion": value.get("apiVersion")}, place)
     items = value["items"] or []
     if not isinstance(items, list):
         yield Unreadable(place, "has items that are no list")
         return
     for item in items:
         if isinstance(item, dict) and kind and "kind" not in item:
-            yield Document(
-                {"kind": kind, "apiVersion": value.get("apiVersion"), **item}, place
-            )
+            yield Document({"kind": kind, "apiVersion": value.get("apiVersion"), **item}, place)
         else:
             yield from _opened(item, place=place)
 

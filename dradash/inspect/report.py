@@ -38,9 +38,7 @@ class PlacedProblem:
 class Dump:
     """What was found in all sources together."""
 
-    found: dict[str, list[Any]] = field(
-        default_factory=lambda: {kind: [] for kind in _PARSERS}
-    )
+    found: dict[str, list[Any]] = field(default_factory=lambda: {kind: [] for kind in _PARSERS})
     # Kinds of which at least one object or list was there: only of these is absence known.
     kinds: set[str] = field(default_factory=set)
     problems: list[PlacedProblem] = field(default_factory=list)
@@ -61,15 +59,11 @@ class Dump:
         if parser is not None:
             self._take(kind, parser, item)
 
-    def _take(
-        self, kind: str, parser: Callable[..., Parsed[Any]], item: Document
-    ) -> None:
+    def _take(self, kind: str, parser: Callable[..., Parsed[Any]], item: Document) -> None:
         parsed = parser(item.body, api_version=str(item.body.get("apiVersion", "")))
         if parsed.value is not None:
             self.found[kind].append(parsed.value)
-        self.problems.extend(
-            PlacedProblem(each, item.place) for each in parsed.problems
-        )
+        self.problems.extend(PlacedProblem(each, item.place) for each in parsed.problems)
 
     def slices(self) -> list[ResourceSlice]:
         """All ResourceSlices; of two with one uid the newer."""
@@ -78,9 +72,7 @@ class Dump:
     def claims(self) -> list[ResourceClaim]:
         """All ResourceClaims; of two with one name or uid the newer."""
         return list(
-            _newest(
-                self.found["ResourceClaim"], key=lambda c: (c.ref.namespace, c.ref.name)
-            )
+            _newest(self.found["ResourceClaim"], key=lambda c: (c.ref.namespace, c.ref.name))
         )
 
     def taint_rules(self) -> list[TaintRule]:
@@ -128,9 +120,7 @@ def report(dump: Dump, *, release: Release, is_complete: bool) -> Report:
         *dump.problems,
         *(PlacedProblem(each, None) for each in _absent(dump, is_complete=is_complete)),
     ]
-    return Report(
-        fleet, tuple(problems), tuple(dump.unreadable), dump.objects, are_claims_known
-    )
+    return Report(fleet, tuple(problems), tuple(dump.unreadable), dump.objects, are_claims_known)
 
 
 def _absent(dump: Dump, *, is_complete: bool) -> list[Problem]:
@@ -164,9 +154,7 @@ def report_shape(found: Report) -> dict[str, Any]:
     return {
         "pools": [shapes.pool_shape(pool) for pool in found.fleet.pools],
         "devices": [
-            shapes.device_shape(device)
-            for pool in found.fleet.pools
-            for device in pool.devices
+            shapes.device_shape(device) for pool in found.fleet.pools for device in pool.devices
         ],
         "problems": [
             *(

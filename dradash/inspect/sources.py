@@ -55,9 +55,7 @@ def _folder(path: Path) -> Iterator[SourceFile | Unreadable]:
         except OSError as error:
             yield Unreadable(str(each), f"cannot be read: {_reason(error)}")
     if not found:
-        yield Unreadable(
-            str(path), f"holds no file that ends in {', '.join(sorted(_SUFFIXES))}"
-        )
+        yield Unreadable(str(path), f"holds no file that ends in {', '.join(sorted(_SUFFIXES))}")
 
 
 def _file(path: Path) -> SourceFile | Unreadable:
@@ -77,9 +75,7 @@ def _tar(path: Path) -> Iterator[SourceFile | Unreadable]:
         for count, member in enumerate(archive):
             name = f"{path}!{member.name}"
             if count >= MAX_ARCHIVE_FILES:
-                yield Unreadable(
-                    str(path), f"holds more than {MAX_ARCHIVE_FILES} files"
-                )
+                yield Unreadable(str(path), f"holds more than {MAX_ARCHIVE_FILES} files")
                 return
             if not member.isfile() or not _is_dump(member.name):
                 continue

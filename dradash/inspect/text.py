@@ -52,9 +52,7 @@ def _answer(found: Report) -> str:
     seen = sum(pool.counts.seen for pool in pools)
     unusable = [pool for pool in pools if not (pool.is_complete and pool.is_valid)]
     words = [f"{_count(len(pools), 'pool')}, {_count(seen, 'device')} seen"]
-    words.append(
-        f"free unknown in {_count(len(unknown), 'pool')}" if unknown else f"{free} free"
-    )
+    words.append(f"free unknown in {_count(len(unknown), 'pool')}" if unknown else f"{free} free")
     if unusable:
         words.append(f"{_count(len(unusable), 'pool')} incomplete or invalid")
     return ", ".join(words) + "."
@@ -71,9 +69,7 @@ def _row(pool: AssessedPool) -> tuple[str, ...]:
         pool.key.pool,
         _figure(pool.generation),
         f"{pool.slices_seen}/{_figure(pool.slices_expected)}",
-        _figure(counts.total)
-        if counts.total is not None
-        else f"{UNKNOWN} (>={counts.seen})",
+        _figure(counts.total) if counts.total is not None else f"{UNKNOWN} (>={counts.seen})",
         _allocated(counts),
         _figure(counts.available),
         _figure(counts.blocked),
@@ -98,15 +94,9 @@ def _table(rows: list[tuple[str, ...]]) -> Iterator[str]:
 
 
 def _details(pool: AssessedPool) -> Iterator[str]:
-    fits = [
-        f"{part.allocatable} × {part.type}"
-        for part in pool.partitions
-        if part.allocatable
-    ]
+    fits = [f"{part.allocatable} × {part.type}" for part in pool.partitions if part.allocatable]
     unknown = [part for part in pool.partitions if part.allocatable is None]
-    if not (
-        pool.partitions or pool.capacity or pool.problems or pool.counts.admin_access
-    ):
+    if not (pool.partitions or pool.capacity or pool.problems or pool.counts.admin_access):
         return
     yield ""
     yield f"{pool.key.driver}/{pool.key.pool}:"

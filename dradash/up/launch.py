@@ -63,7 +63,9 @@ def end_with_parent(parent: int, signal_number: signal.Signals) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--without-root", action="store_true", help="as root, become nobody first")
-    parser.add_argument("--end-with-parent", metavar="SIGNAL", help="what the parent's death sends")
+    parser.add_argument(
+        "--end-with-parent", metavar="SIGNAL", help="what the parent's death sends"
+    )
     parser.add_argument("--after", metavar="FILE", help="wait until this file exists")
     parser.add_argument("name")
     parser.add_argument("run")

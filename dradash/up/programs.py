@@ -60,11 +60,15 @@ def servers(home: HomeFolder, *, environment: Mapping[str, str]) -> Iterator[Pro
         serve = postgres.server_command(home.postgres, home.sockets, settings={})
         yield Program("postgres", serve, stop_signal="INT", stop_seconds=60, without_root=True)
     if not environment.get("REDIS_URL"):
-        yield Program("redis", redis_server.server_command(home.redis, home.sockets / "redis.sock"))
+        yield Program(
+            "redis", redis_server.server_command(home.redis, home.sockets / "redis.sock")
+        )
 
 
 def simulator(port: int) -> Program:
-    return Program("simulator", [sys.executable, "-m", "simulator", "--port", str(port), "--seed", "1"])
+    return Program(
+        "simulator", [sys.executable, "-m", "simulator", "--port", str(port), "--seed", "1"]
+    )
 
 
 def product(home: HomeFolder, address: Address) -> Iterator[Program]:
@@ -74,14 +78,21 @@ def product(home: HomeFolder, address: Address) -> Iterator[Program]:
         "web",
         _web_command(address),
         after=markers.pages_ready,
-        environment={"DATABASE_CONNECT_TIMEOUT_SECONDS": "2", "DATABASE_STATEMENT_TIMEOUT_SECONDS": "15"},
+        environment={
+            "DATABASE_CONNECT_TIMEOUT_SECONDS": "2",
+            "DATABASE_STATEMENT_TIMEOUT_SECONDS": "15",
+        },
     )
     celery = [sys.executable, "-m", "celery", "--app", "dradash", "--workdir", str(REPOSITORY)]
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     # QUIT drops running tasks at once instead of waiting for their watch windows; each is one transaction, so nothing is half done.
-    yield Program("worker", [*celery, "worker", *quiet], stop_signal="QUIT", after=markers.tables_ready)
+    yield Program(
+        "worker", [*celery, "worker", *quiet], stop_signal="QUIT", after=markers.tables_ready
+    )
     yield Program("beat", [*celery, "beat", "--pidfile", ""], after=markers.tables_ready)
-    yield Program("starter", [sys.executable, "-m", "dradash.up.starter", address.host, str(address.port)])
+    yield Program(
+        "starter", [sys.executable, "-m", "dradash.up.starter", address.host, str(address.port)]
+    )
 
 
 def _web_command(address: Address) -> list[str]:
@@ -138,7 +149,9 @@ def _section(home: HomeFolder, program: Program) -> dict[str, str]:
         "stdout_logfile": _escaped(str(home.logs / f"{program.name}.log")),
         "stdout_logfile_maxbytes": LOG_BYTES,
         "stdout_logfile_backups": "3",
-        "environment": ",".join(f'{name}="{value}"' for name, value in program.environment.items()),
+        "environment": ",".join(
+            f'{name}="{value}"' for name, value in program.environment.items()
+        ),
     }
     return section | (_STARTER if program.name == "starter" else {})
 

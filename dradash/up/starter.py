@@ -14,7 +14,6 @@ from pathlib import Path
 
 import django
 import psycopg
-from django.apps import apps
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.finders import get_finders
