@@ -95,7 +95,9 @@ _FIGURES: Final = (
 )
 
 
-def _merge_sql(table: str, staged: str, columns: Iterable[str], key: Sequence[str], extra: str) -> str:
+def _merge_sql(
+    table: str, staged: str, columns: Iterable[str], key: Sequence[str], extra: str
+) -> str:
     """INSERT … ON CONFLICT that rewrites a row only where it differs; `extra` is a column that also must be as given."""
     names = list(columns)
     values = [name for name in names if name not in key]
@@ -251,9 +253,7 @@ def _derive_chunk(
     stored = _parsed_slices(cluster_id, [row for _, rows in chunk for row in rows])
     published = [key for key, _ in chunk if key in stored]
     allocations = (
-        allocations_of_pools(cursor, cluster_id, published)
-        if knowledge.are_claims_known
-        else None
+        allocations_of_pools(cursor, cluster_id, published) if knowledge.are_claims_known else None
     )
     assessed = [
         assess_pool(
@@ -370,9 +370,7 @@ def _write_devices(
 ) -> None:
     if not assessed:
         return
-    object_ids = {
-        each.slice.uid: each.object_id for slices in stored.values() for each in slices
-    }
+    object_ids = {each.slice.uid: each.object_id for slices in stored.values() for each in slices}
     rows = [
         _device_row(device, pool_id=figures[pool.key][0], object_id=object_ids[device.slice_uid])
         for pool in assessed

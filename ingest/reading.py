@@ -1,0 +1,255 @@
+"""The reader of one kind: a full read where there is no cursor, then watch windows, told to the writer as they come.
+
+Runs in a thread of its own. What a full read finds as it is stored is left out here, so that an unchanged cluster costs nothing
+further.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+from django.db import connection as database
+
+from clusters.services import RELIST, RESTORED, KindFailure, NodeState
+from dra.parsing import parse_node
+from ingest.channel import Channel, Closed
+from ingest.messages import (
+    Changed,
+    Counted,
+    CursorLost,
+    CursorMoved,
+    ReaderCrashed,
+    ReaderEnded,
+    ReadFailed,
+    ReadingBegan,
+    ReadingDone,
+    WindowEnded,
+)
+from kube.connect import Connection
+from kube.digest import body_digest
+from kube.failures import Expired, KubeFailure
+from kube.kinds import NODE, ServedResource
+from kube.objects import InitialDone, Seen
+from kube.watching import is_from_the_future, read_initial, watch_window
+from objects import queries
+from objects.choices import Op
+from objects.services.log import Change
+
+# The API server sends no bookmark in shorter windows.
+_SHORTEST_WINDOW_SECONDS: Final = 5
+_COUNT_EVERY: Final = 500
+_RESTORED_MESSAGE: Final = (
+    "It knows only older versions than we have read, as after a restore of etcd from a backup."
+)
+_OPS: Final = {"added": Op.ADDED, "modified": Op.MODIFIED, "deleted": Op.DELETED}
+
+
+class Round:
+    """What the readers of one pass share: until when they go on, and who is in a full read."""
+
+    def __init__(self, *, seconds: float) -> None:
+        self._deadline = time.monotonic() + seconds
+        self._reading: set[str] = set()
+        self._lock = threading.Lock()
+
+    def set_reading(self, kind: str, *, is_reading: bool) -> None:
+        with self._lock:
+            (self._reading.add if is_reading else self._reading.discard)(kind)
+
+    @property
+    def seconds_left(self) -> float:
+        return self._deadline - time.monotonic()
+
+    @property
+    def is_over(self) -> bool:
+        """Time is up, and nobody is in a full read that others would have to wait for."""
+        with self._lock:
+            return self.seconds_left <= 0 and not self._reading
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads one kind of one cluster."""
+
+    connection: Connection
+    served: ServedResource
+    cluster_id: int
+    resource_version: str
+    channel: Channel
+    round: Round
+    kind: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.kind = self.served.kind
+        if not self.resource_version:
+            self.round.set_reading(self.kind, is_reading=True)
+
+    def run(self) -> None:
+        """Read until the round is over, or until that fails."""
+        try:
+            self._read()
+        except KubeFailure as failure:
+            self._tell_failure(failure)
+        except Closed:
+            pass
+        except BaseException as error:  # noqa: BLE001 -- the writer raises it
+            self._put_if_open(ReaderCrashed(self.kind, error))
+        finally:
+            self.round.set_reading(self.kind, is_reading=False)
+            self._put_if_open(ReaderEnded(self.kind))
+            database.close()
+
+    def _read(self) -> None:
+        while True:
+            try:
+                if self.resource_version:
+                    self._watch()
+                else:
+                    self._read_all()
+            except Expired as expired:
+                self._lose_cursor(RELIST, expired.message)
+            if self.round.is_over:
+                return
+
+    def _read_all(self) -> None:
+        self.round.set_reading(self.kind, is_reading=True)
+        self.channel.put(ReadingBegan(self.kind))
+        known = {} if self.kind == NODE.name else queries.living_versions(self.cluster_id, self.kind)
+        database.close()
+        seen: set[str] = set()
+        nodes: dict[str, NodeState] = {}
+        for event in read_initial(self.connection, self.served):
+            if isinstance(event, InitialDone):
+                self._end_reading(event, seen, nodes)
+            elif isinstance(event, Seen):
+                self._meet(event, seen, nodes, known)
+                if not len(seen) % _COUNT_EVERY:
+                    self.channel.put(Counted(self.kind, len(seen)))
+
+    def _meet(
+        self,
+        event: Seen,
+        seen: set[str],
+        nodes: dict[str, NodeState],
+        known: dict[str, tuple[uuid.UUID, int | None, int]],
+    ) -> None:
+        if self.kind == NODE.name:
+            nodes[event.name] = node_state(event)
+            seen.add(event.name)
+            return
+        uid = str(object_uid(event))
+        if event.type == "deleted":
+            seen.discard(uid)
+            self.channel.put(Changed(self.kind, change_of(event, op=Op.DELETED), None))
+            return
+        seen.add(uid)
+        digest, generation, content = body_digest(event)
+        stored = known.get(uid)
+        if stored is not None and stored[:2] == (digest, generation):
+            return
+        op = Op.RESYNC_ADDED if stored is None else Op.RESYNC_MODIFIED
+        change = _change(event, op, digest, generation, content)
+        self.channel.put(Changed(self.kind, change, None))
+
+    def _end_reading(
+        self, done: InitialDone, seen: set[str], nodes: dict[str, NodeState]
+    ) -> None:
+        self.resource_version = done.resource_version
+        found = tuple(nodes.values()) if self.kind == NODE.name else None
+        self.channel.put(
+            ReadingDone(
+                self.kind,
+                done.resource_version,
+                self.served.group_version,
+                frozenset(seen),
+                found,
+            )
+        )
+        self.round.set_reading(self.kind, is_reading=False)
+
+    def _watch(self) -> None:
+        began_at = self.resource_version
+        seconds = max(_SHORTEST_WINDOW_SECONDS, math.ceil(self.round.seconds_left))
+        for event in watch_window(
+            self.connection,
+            self.served,
+            resource_version=self.resource_version,
+            timeout_seconds=seconds,
+        ):
+            self.resource_version = event.resource_version
+            if not isinstance(event, Seen):
+                self.channel.put(CursorMoved(self.kind, event.resource_version))
+            elif self.kind == NODE.name:
+                self.channel.put(Changed(self.kind, node_state(event), event.resource_version))
+            else:
+                change = change_of(event, op=_OPS[event.type])
+                self.channel.put(Changed(self.kind, change, event.resource_version))
+        is_silent = self.resource_version == began_at
+        if is_silent and is_from_the_future(self.connection, self.served, began_at):
+            self._lose_cursor(RESTORED, _RESTORED_MESSAGE)
+        else:
+            self.channel.put(WindowEnded(self.kind))
+
+    def _lose_cursor(self, reason: str, message: str) -> None:
+        self.round.set_reading(self.kind, is_reading=True)
+        self.resource_version = ""
+        lost = CursorLost(self.kind, reason, message)
+        self.channel.put(lost)
+        while not lost.is_stored.wait(0.5):
+            if self.channel.is_closed:
+                raise Closed
+
+    def _tell_failure(self, failure: KubeFailure) -> None:
+        said = KindFailure(failure.code, failure.message, failure.retry_after_seconds)
+        self._put_if_open(ReadFailed(self.kind, said))
+
+    def _put_if_open(self, message: ReadFailed | ReaderCrashed | ReaderEnded) -> None:
+        try:
+            self.channel.put(message)
+        except Closed:
+            pass
+
+
+def change_of(event: Seen, *, op: Op) -> Change:
+    digest, generation, content = body_digest(event)
+    return _change(event, op, digest, generation, content)
+
+
+def _change(
+    event: Seen, op: Op, digest: uuid.UUID, generation: int | None, content: bytes
+) -> Change:
+    return Change(
+        op=op,
+        kind=event.kind,
+        uid=object_uid(event),
+        namespace=event.namespace or "",
+        name=event.name,
+        api_version=event.api_version,
+        resource_version=event.resource_version,
+        digest=digest,
+        generation=generation if generation is None or -(2**63) <= generation < 2**63 else None,
+        content=content,
+    )
+
+
+def object_uid(event: Seen) -> uuid.UUID:
+    """The uid; for an object whose uid is none, one made of its name."""
+    try:
+        return uuid.UUID(event.uid)
+    except ValueError:
+        return uuid.uuid5(uuid.NAMESPACE_OID, f"{event.kind}/{event.namespace}/{event.name}")
+
+
+def node_state(event: Seen) -> NodeState:
+    """Of a node only its name and readiness are kept."""
+    if event.type == "deleted":
+        return NodeState(event.name, None, is_gone=True)
+    status = msgspec.json.decode(event.status) if event.status else None
+    node = parse_node({"metadata": {"name": event.name}, "status": status}).value
+    return NodeState(event.name, node.is_ready if node else None)

@@ -1,0 +1,344 @@
+"""One pass over one cluster: readers of all kinds side by side, one writer, until the window is over."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import psycopg
+import structlog
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db.utils import Error as DatabaseError
+
+from clusters import services as clusters
+from clusters.choices import Reach, ReadState
+from clusters.models import Cluster, ClusterKind
+from clusters.services import KindFailure, Overtaken
+from dra.values import Release
+from ingest.channel import Channel
+from ingest.messages import (
+    Changed,
+    Counted,
+    Message,
+    ReaderCrashed,
+    ReaderEnded,
+    ReadFailed,
+    WindowEnded,
+)
+from ingest.reading import Reader, Round
+from ingest.writing import Tally, Writer, ends_batch
+from kube.connect import Connection, connect
+from kube.discovery import Capabilities, discover
+from kube.failures import KubeFailure
+from kube.kinds import ServedResource
+from objects.services.partitions import LOG, ensure_partitions
+from objects.services.staging import open_cursor
+from pools.services import derive
+from pools.services.rollups import SAMPLES
+
+log = structlog.get_logger()
+
+# First number of the advisory locks by which one cluster is read by one task at a time.
+SYNC_LOCK: Final = 0x7379_6E63
+_CHANNEL_BYTES: Final = 16 << 20
+_BATCH_BYTES: Final = 8 << 20
+_BATCH_MESSAGES: Final = 500
+_BATCH_SECONDS: Final = 0.25
+_QUIET_SECONDS: Final = 0.03
+_IDLE_SECONDS: Final = 0.5
+_JOIN_SECONDS: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class SyncResult:
+    """What one pass did, by kind; `is_busy` when another worker was at it."""
+
+    is_busy: bool = False
+    tallies: Mapping[str, Tally] | None = None
+    failure: str = ""
+
+
+def sync_cluster(
+    cluster_id: int, *, seconds: float, clock: Callable[[], datetime]
+) -> SyncResult:
+    """Follow a cluster for one window; at once over when it is paused, or when another worker has it."""
+    cluster = Cluster.objects.get(pk=cluster_id)
+    if not cluster.is_watched or cluster.is_paused:
+        return SyncResult()
+    with _sync_lock(cluster_id) as is_ours:
+        if not is_ours:
+            return SyncResult(is_busy=True)
+        return _sync(cluster, seconds=seconds, clock=clock)
+
+
+@contextmanager
+def _sync_lock(cluster_id: int) -> Iterator[bool]:
+    """Held on a connection of its own: it outlives every transaction, and dies with this process."""
+    own = connections.create_connection(DEFAULT_DB_ALIAS)
+    try:
+        with own.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_try_advisory_lock(%s, %s)", [SYNC_LOCK, cluster_id & 0x7FFF_FFFF]
+            )
+            (is_ours,) = cursor.fetchone()
+        yield is_ours
+    finally:
+        with suppress(DatabaseError):
+            own.close()
+
+
+def clusters_in_sync() -> set[int]:
+    """Clusters that a worker is reading at this moment."""
+    with open_cursor() as cursor:
+        cursor.execute(
+            "SELECT objid::int8 FROM pg_locks WHERE locktype = 'advisory' AND classid = %s::int8::oid"
+            " AND objsubid = 2 AND granted AND database ="
+            " (SELECT oid FROM pg_database WHERE datname = current_database())",
+            (SYNC_LOCK,),
+        )
+        return {number for (number,) in cursor.fetchall()}
+
+
+def _sync(cluster: Cluster, *, seconds: float, clock: Callable[[], datetime]) -> SyncResult:
+    now = clock()
+    ensure_partitions([*LOG, *SAMPLES], now=now)
+    try:
+        connection = connect(clusters.target_of(cluster))
+        capabilities = capabilities_of(cluster, connection, clock=clock)
+    except KubeFailure as failure:
+        fail_cluster(cluster.pk, failure, now=clock())
+        return SyncResult(failure=failure.message)
+    rows = {row.kind: row for row in ClusterKind.objects.filter(cluster=cluster)}
+    _note_absence(rows, now=now)
+    writer = Writer(
+        cluster_id=cluster.pk,
+        clock=clock,
+        served=frozenset(capabilities.resources),
+        release=release_of(capabilities),
+        cursors={kind: row.resource_version for kind, row in rows.items()},
+        reading=set(),
+    )
+    writer.begin()
+    due = _due(writer, rows, capabilities, now=now)
+    readers = _readers(connection, cluster.pk, due, writer.cursors, seconds=seconds)
+    writer.reading |= {reader.kind for reader in readers if not reader.resource_version}
+    _Pass(cluster.pk, writer, readers, clock).run()
+    return SyncResult(tallies=writer.tallies)
+
+
+def capabilities_of(
+    cluster: Cluster, connection: Connection, *, clock: Callable[[], datetime]
+) -> Capabilities:
+    """What was discovered; discovered now, when it never was."""
+    if cluster.capabilities is not None:
+        return Capabilities.from_json(cluster.capabilities)
+    return discover_cluster(cluster, connection, clock=clock)
+
+
+def discover_cluster(
+    cluster: Cluster, connection: Connection, *, clock: Callable[[], datetime]
+) -> Capabilities:
+    """Ask what the cluster serves and lets us do, and store it; figures that rest on it are derived anew."""
+    stored = cluster.capabilities
+    previous = None if stored is None else Capabilities.from_json(stored)
+    found = discover(connection, previous=previous)
+    with transaction.atomic():
+        clusters.record_discovery(cluster.pk, found, now=clock())
+        if previous is not None and _bearing(previous) != _bearing(found):
+            with open_cursor() as cursor:
+                derive.mark_all_dirty(cursor, cluster.pk)
+    return found
+
+
+def _bearing(capabilities: Capabilities) -> tuple[Release | None, frozenset[str]]:
+    return release_of(capabilities), frozenset(capabilities.resources)
+
+
+def release_of(capabilities: Capabilities) -> Release | None:
+    """The minor release, where the server says it."""
+    version = capabilities.server_version
+    if version.major is None or version.minor is None:
+        return None
+    return Release(version.major, version.minor)
+
+
+def fail_cluster(cluster_id: int, failure: KubeFailure, *, now: datetime) -> None:
+    """Nothing of the cluster can be read."""
+    said = KindFailure(failure.code, failure.message, failure.retry_after_seconds)
+    with transaction.atomic():
+        clusters.record_reach(cluster_id, _reach(failure.code), message=failure.message, now=now)
+        rows = ClusterKind.objects.select_for_update().filter(cluster_id=cluster_id)
+        for row in rows.exclude(state=ReadState.NOT_SERVED).order_by("kind"):
+            if row.retry_at is None or row.retry_at <= now:
+                clusters.record_failure(row, said, now=now)
+
+
+def _reach(code: str) -> Reach:
+    return Reach(code) if code in Reach.values else Reach.UNREACHABLE
+
+
+def _note_absence(rows: Mapping[str, ClusterKind], *, now: datetime) -> None:
+    """Nobody has read for longer than an API server is sure to keep events: what was seen late is said so."""
+    for row in rows.values():
+        is_followed = row.resource_version and row.state == ReadState.WATCHING
+        if not is_followed or row.last_synced_at is None:
+            continue
+        if now - row.last_synced_at > clusters.GUARANTEED_EVENTS:
+            clusters.open_gap(row, reason=clusters.WORKER_AWAY, message="", now=now)
+
+
+def _due(
+    writer: Writer,
+    rows: Mapping[str, ClusterKind],
+    capabilities: Capabilities,
+    *,
+    now: datetime,
+) -> list[ServedResource]:
+    """The kinds to read in this pass: served, and not waiting after a failure."""
+    due = []
+    for kind, row in sorted(rows.items()):
+        served = capabilities.resources.get(kind)
+        if served is None:
+            writer.set_not_served(kind)
+        elif row.retry_at is None or row.retry_at <= now:
+            due.append(served)
+    return due
+
+
+def _readers(
+    connection: Connection,
+    cluster_id: int,
+    due: list[ServedResource],
+    cursors: Mapping[str, str],
+    *,
+    seconds: float,
+) -> list[Reader]:
+    channel = Channel(most_bytes=_CHANNEL_BYTES)
+    shared = Round(seconds=seconds)
+    return [
+        Reader(connection, served, cluster_id, cursors[served.kind], channel, shared)
+        for served in due
+    ]
+
+
+class _Pass:
+    """Takes messages until every reader has ended, and has each batch stored."""
+
+    def __init__(
+        self,
+        cluster_id: int,
+        writer: Writer,
+        readers: list[Reader],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._cluster_id = cluster_id
+        self._writer = writer
+        self._clock = clock
+        self._running = {reader.kind for reader in readers}
+        self._current: set[str] = set()
+        self._reach: KindFailure | None = None
+        self._readers = readers
+        self._threads = [
+            threading.Thread(target=reader.run, name=f"read {reader.kind}", daemon=True)
+            for reader in readers
+        ]
+
+    def run(self) -> None:
+        if not self._readers:
+            while self._writer.derive_some():
+                pass
+            return
+        for thread in self._threads:
+            thread.start()
+        try:
+            self._take_all()
+            self._writer.end_windows(self._current)
+            while self._writer.derive_some():
+                pass
+            self._record_reach()
+        except Overtaken as overtaken:
+            log.warning("another worker reads this cluster", kind=str(overtaken))
+        except psycopg.errors.DiskFull as error:
+            self._record_disk_full(error)
+        finally:
+            self._readers[0].channel.close()
+            for thread in self._threads:
+                thread.join(_JOIN_SECONDS)
+
+    def _take_all(self) -> None:
+        channel = self._readers[0].channel
+        while self._running:
+            batch, last = self._collect(channel)
+            if batch:
+                self._writer.store(batch)
+            if last is not None:
+                self._note(last)
+            if not batch and last is None or isinstance(last, Counted):
+                self._writer.derive_some()
+
+    def _collect(self, channel: Channel) -> tuple[list[Message], Message | None]:
+        """What belongs into one transaction, and a message that ended the collecting without being stored."""
+        batch: list[Message] = []
+        size = 0
+        wait = 0.0 if self._writer.may_derive else _IDLE_SECONDS
+        deadline = time.monotonic() + _BATCH_SECONDS
+        while (message := channel.get(timeout=wait)) is not None:
+            if isinstance(message, WindowEnded | ReaderCrashed | ReaderEnded):
+                return batch, message
+            batch.append(message)
+            size += message.size if isinstance(message, Changed) else 0
+            if len(batch) == 1:
+                deadline = time.monotonic() + _BATCH_SECONDS
+            is_full = size >= _BATCH_BYTES or len(batch) >= _BATCH_MESSAGES
+            if ends_batch(message):
+                return batch, message
+            if is_full or time.monotonic() >= deadline:
+                break
+            wait = _QUIET_SECONDS
+        return batch, None
+
+    def _note(self, message: Message) -> None:
+        if isinstance(message, ReaderEnded):
+            self._running.discard(message.kind)
+        elif isinstance(message, WindowEnded):
+            self._current.add(message.kind)
+        elif isinstance(message, ReadFailed):
+            self._current.discard(message.kind)
+            self._reach = message.failure
+        elif isinstance(message, ReaderCrashed):
+            raise message.error
+
+    def _record_reach(self) -> None:
+        """The cluster is reachable when anything of it could be read."""
+        if self._reach is None or self._current:
+            clusters.record_reach(self._cluster_id, Reach.OK, message="", now=self._clock())
+        else:
+            clusters.record_reach(
+                self._cluster_id,
+                _reach(self._reach.code),
+                message=self._reach.message,
+                now=self._clock(),
+            )
+
+    def _record_disk_full(self, error: psycopg.errors.DiskFull) -> None:
+        """Say so where there is room for it; the cursors have not moved, so nothing is lost that the cluster still tells."""
+        message = "The database has no room left to store changes. Free some space; reading goes on by itself."
+        log.error("disk full", cluster=self._cluster_id, error=str(error))
+        said = KindFailure(clusters.DISK_FULL, message)
+        now = self._clock()
+        with suppress(psycopg.OperationalError, DatabaseError), transaction.atomic():
+            rows = ClusterKind.objects.select_for_update().filter(
+                cluster_id=self._cluster_id, kind__in=[reader.kind for reader in self._readers]
+            )
+            for row in rows.order_by("kind"):
+                clusters.record_failure(row, said, now=now)
+
+
+def sync_expires(seconds: float) -> timedelta:
+    """How long a queued pass may wait for a worker before it is of no use."""
+    return timedelta(seconds=2 * seconds)

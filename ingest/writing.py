@@ -1,0 +1,305 @@
+"""The writer: takes what readers tell in small batches, and stores each batch with its cursors in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+
+from clusters import services as clusters
+from clusters.choices import ReadState
+from clusters.models import ClusterKind
+from clusters.services import NodeState
+from dra.values import PoolKey, Release
+from ingest.messages import (
+    Changed,
+    Counted,
+    CursorLost,
+    CursorMoved,
+    Message,
+    ReadFailed,
+    ReadingBegan,
+    ReadingDone,
+)
+from kube.kinds import DEVICE_TAINT_RULE, NODE, RESOURCE_CLAIM, RESOURCE_SLICE
+from objects import queries
+from objects.services.log import Change, Moved, record_changes, record_missing
+from objects.services.staging import Cursor, open_cursor
+from pools.services import allocations, derive, slices
+from pools.services import taint_rules as rules
+
+# Kinds that figures are computed from.
+_FIGURE_KINDS: Final = frozenset(
+    {RESOURCE_SLICE.name, RESOURCE_CLAIM.name, DEVICE_TAINT_RULE.name}
+)
+_POOLS_AT_ONCE: Final = 128
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one pass did to one kind, for people."""
+
+    changes: int = 0
+    read: int | None = None
+    failure: str = ""
+
+
+@dataclass(slots=True)
+class Writer:
+    """Holds, between batches, where each cursor is and what figures are computed from."""
+
+    cluster_id: int
+    clock: Callable[[], datetime]
+    served: frozenset[str]
+    release: Release | None
+    cursors: dict[str, str]
+    reading: set[str]
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    _knowledge: derive.Knowledge | None = None
+    _has_dirty: bool = True
+
+    def begin(self) -> None:
+        """Take up what is known already."""
+        self._knowledge = self._known(())
+
+    def set_not_served(self, kind: str) -> None:
+        """The cluster does not have this kind."""
+        with transaction.atomic(), open_cursor() as cursor:
+            row = clusters.lock_kinds(self.cluster_id, {kind: self.cursors[kind]})[kind]
+            now = self.clock()
+            clusters.record_not_served(row, now=now)
+            self._follow(cursor, (), now=now)
+
+    def store(self, messages: Sequence[Message]) -> None:
+        """One batch: changes of any kinds, and at most one of the other messages, as the last."""
+        kinds = {message.kind for message in messages}
+        with transaction.atomic(), open_cursor() as cursor:
+            rows = clusters.lock_kinds(self.cluster_id, {k: self.cursors[k] for k in kinds})
+            now = self.clock()
+            moved = self._store_changes(cursor, rows, messages, now=now)
+            missing = self._store_last(cursor, rows, messages[-1], now=now)
+            self._follow(cursor, [*moved, *missing], now=now)
+            if moved or missing:
+                clusters.raise_revision(self.cluster_id)
+        self._committed(rows, [*moved, *missing], messages[-1])
+
+    def _store_changes(
+        self,
+        cursor: Cursor,
+        rows: dict[str, ClusterKind],
+        messages: Sequence[Message],
+        *,
+        now: datetime,
+    ) -> list[Moved]:
+        changed = [message for message in messages if isinstance(message, Changed)]
+        moved = record_changes(
+            cursor,
+            self.cluster_id,
+            [message.change for message in changed if isinstance(message.change, Change)],
+            now=now,
+        )
+        nodes = [message.change for message in changed if isinstance(message.change, NodeState)]
+        node_changes, node_difference = self._store_nodes(nodes, now=now)
+        for kind, row in rows.items():
+            mine = [each for each in moved if each.change.kind == kind]
+            version = _latest_version(kind, messages)
+            if version is None:
+                continue
+            is_node = kind == NODE.name
+            clusters.move_cursor(
+                row,
+                resource_version=version,
+                has_changed=bool(node_changes if is_node else mine),
+                count=node_difference if is_node else _difference(mine),
+                now=now,
+            )
+        return moved
+
+    def _store_nodes(self, nodes: Sequence[NodeState], *, now: datetime) -> tuple[int, int]:
+        if not nodes:
+            return 0, 0
+        changes, difference = clusters.record_nodes(
+            self.cluster_id, nodes, is_whole=False, now=now
+        )
+        if changes:
+            clusters.raise_revision(self.cluster_id)
+        return changes, difference
+
+    def _store_last(
+        self, cursor: Cursor, rows: dict[str, ClusterKind], last: Message, *, now: datetime
+    ) -> list[Moved]:
+        row = rows[last.kind]
+        missing: list[Moved] = []
+        if isinstance(last, ReadingBegan):
+            clusters.begin_reading(row, now=now)
+        elif isinstance(last, Counted):
+            clusters.count_reading(row, last.count)
+        elif isinstance(last, ReadingDone):
+            missing = self._end_reading(cursor, row, last, now=now)
+        elif isinstance(last, CursorLost):
+            clusters.forget_cursor(row, reason=last.reason, message=last.message, now=now)
+        elif isinstance(last, ReadFailed):
+            clusters.record_failure(row, last.failure, now=now)
+        if isinstance(last, ReadingDone | ReadFailed):
+            self.reading.discard(last.kind)
+        elif isinstance(last, ReadingBegan | CursorLost):
+            self.reading.add(last.kind)
+        return missing
+
+    def _end_reading(
+        self, cursor: Cursor, row: ClusterKind, done: ReadingDone, *, now: datetime
+    ) -> list[Moved]:
+        """Everything was met: what is stored as living and was not met is gone."""
+        missing: list[Moved] = []
+        if done.nodes is not None:
+            changes, _ = clusters.record_nodes(self.cluster_id, done.nodes, is_whole=True, now=now)
+            has_changed = bool(changes)
+        else:
+            living = queries.living_versions(self.cluster_id, done.kind)
+            gone = [living[uid][2] for uid in living.keys() - done.seen]
+            if gone:
+                missing = record_missing(cursor, self.cluster_id, gone, now=now)
+            tally = self.tallies.get(done.kind)
+            has_changed = bool(missing) or bool(tally and tally.changes)
+        clusters.end_reading(
+            row,
+            resource_version=done.resource_version,
+            count=len(done.seen),
+            api_version=done.api_version,
+            has_changed=has_changed,
+            now=now,
+        )
+        return missing
+
+    def _follow(self, cursor: Cursor, moved: Sequence[Moved], *, now: datetime) -> None:
+        """Current tables and figures after what has moved."""
+        dirty = self._dirty_pools(cursor, moved, now=now)
+        before, self._knowledge = self._knowledge, self._known(moved)
+        if before is not None and _differ(before, self._knowledge):
+            derive.mark_all_dirty(cursor, self.cluster_id)
+            self._has_dirty = True
+        if not dirty:
+            return
+        if self.is_settled:
+            derive.derive_pools(cursor, self.cluster_id, dirty, self._knowledge, now=now)
+        else:
+            derive.mark_dirty(cursor, self.cluster_id, dirty)
+            self._has_dirty = True
+
+    def _dirty_pools(
+        self, cursor: Cursor, moved: Sequence[Moved], *, now: datetime
+    ) -> set[PoolKey]:
+        by_kind: dict[str, list[Moved]] = {}
+        for each in moved:
+            by_kind.setdefault(each.change.kind, []).append(each)
+        dirty: set[PoolKey] = set()
+        if found := by_kind.get(RESOURCE_SLICE.name):
+            dirty |= slices.record_slices(cursor, self.cluster_id, found, now=now)
+        if found := by_kind.get(RESOURCE_CLAIM.name):
+            dirty |= allocations.record_claims(cursor, self.cluster_id, found, now=now)
+        if found := by_kind.get(DEVICE_TAINT_RULE.name):
+            dirty |= rules.pools_of_rules(cursor, self.cluster_id, found)
+        return dirty
+
+    @property
+    def is_settled(self) -> bool:
+        """Figures may be derived: nothing that they need is in the middle of a full read."""
+        return not (self.reading & _FIGURE_KINDS)
+
+    def _known(self, moved: Sequence[Moved]) -> derive.Knowledge:
+        """What can be derived from, as the rows of the kinds say within this transaction."""
+        states = dict(
+            ClusterKind.objects.filter(
+                cluster_id=self.cluster_id, kind__in=_FIGURE_KINDS, last_synced_at__isnull=False
+            ).values_list("kind", "state")
+        )
+        known = {k for k, s in states.items() if s in {ReadState.WATCHING, ReadState.FAILING}}
+        has_new_rules = any(each.change.kind == DEVICE_TAINT_RULE.name for each in moved)
+        old = self._knowledge
+        if DEVICE_TAINT_RULE.name not in known:
+            is_served = DEVICE_TAINT_RULE.name in self.served
+            found = None if is_served else ()
+        elif old is None or old.taint_rules is None or has_new_rules:
+            found = rules.taint_rules(self.cluster_id)
+        else:
+            found = old.taint_rules
+        return derive.Knowledge(RESOURCE_CLAIM.name in known, found, self.release)
+
+    def _committed(
+        self,
+        rows: dict[str, ClusterKind],
+        moved: Sequence[Moved],
+        last: Message,
+    ) -> None:
+        for kind, row in rows.items():
+            self.cursors[kind] = row.resource_version
+        for each in moved:
+            self.tally(each.change.kind).changes += 1
+        if isinstance(last, CursorLost):
+            last.is_stored.set()
+        elif isinstance(last, ReadingDone):
+            self.tally(last.kind).read = len(last.seen)
+        elif isinstance(last, ReadFailed):
+            self.tally(last.kind).failure = last.failure.message
+
+    def tally(self, kind: str) -> Tally:
+        return self.tallies.setdefault(kind, Tally())
+
+    @property
+    def may_derive(self) -> bool:
+        """Whether pools may be waiting that could be derived now."""
+        return self._has_dirty and self.is_settled
+
+    def derive_some(self) -> bool:
+        """Derive a part of the pools that wait for it; whether any did."""
+        if not self.may_derive:
+            return False
+        with transaction.atomic(), open_cursor() as cursor:
+            mine = {k: v for k, v in self.cursors.items() if k in _FIGURE_KINDS}
+            clusters.lock_kinds(self.cluster_id, mine)
+            self._knowledge = self._known(())
+            count = derive.derive_dirty(
+                cursor, self.cluster_id, self._knowledge, limit=_POOLS_AT_ONCE, now=self.clock()
+            )
+            if count:
+                clusters.raise_revision(self.cluster_id)
+        self._has_dirty = count == _POOLS_AT_ONCE
+        return bool(count)
+
+    def end_windows(self, kinds: set[str]) -> None:
+        """These kinds are as the server has them: their windows ended well."""
+        if not kinds:
+            return
+        with transaction.atomic():
+            rows = clusters.lock_kinds(self.cluster_id, {k: self.cursors[k] for k in kinds})
+            now = self.clock()
+            clusters.record_current(rows.values(), now=now)
+            clusters.close_gaps(self.cluster_id, sorted(kinds), now=now)
+
+
+def _latest_version(kind: str, messages: Sequence[Message]) -> str | None:
+    for message in reversed(messages):
+        if message.kind == kind and isinstance(message, Changed | CursorMoved):
+            return message.resource_version
+    return None
+
+
+def _difference(moved: Sequence[Moved]) -> int:
+    return sum(bool(each.after) - bool(each.before) for each in moved)
+
+
+def _differ(before: derive.Knowledge, after: derive.Knowledge) -> bool:
+    """Whether something that was known is not any more, or the other way round: then every figure may change."""
+    return (before.are_claims_known, before.taint_rules is None, before.release) != (
+        after.are_claims_known,
+        after.taint_rules is None,
+        after.release,
+    )
+
+
+def ends_batch(message: Message) -> bool:
+    """Whether this is stored as the last of its batch."""
+    return not isinstance(message, Changed | CursorMoved)
