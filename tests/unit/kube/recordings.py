@@ -53,6 +53,10 @@ def _flushes(recorded: dict[str, Any], content: bytes) -> list[bytes]:
     return parts
 
 
+def errors(version: str) -> list[str]:
+    return list(json.loads((API / version / "errors.json").read_text()))
+
+
 def error_reply(version: str, name: str) -> Reply:
     recorded = json.loads((API / version / "errors.json").read_text())[name]
     content = recorded["body"]
