@@ -6,8 +6,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
-
-MINIMUM_SECRET_KEY_LENGTH = 32
+from django.core.exceptions import ImproperlyConfigured
 
 
 @register(Tags.security)
@@ -15,18 +14,11 @@ def secret_key_exists(
     app_configs: Sequence[AppConfig] | None, **kwargs: Any
 ) -> list[CheckMessage]:
     del app_configs, kwargs
-    if settings._wrapped.SECRET_KEY:
-        return []
-    return [
-        Error(
-            "SECRET_KEY is not set.",
-            hint=(
-                "Set SECRET_KEY or SECRET_KEY_FILE to 50 random characters; `make run` makes its own "
-                f"in {settings.DRADASH.home}."
-            ),
-            id="dradash.E001",
-        )
-    ]
+    try:
+        settings.SECRET_KEY  # noqa: B018 -- reading it is what fails
+    except ImproperlyConfigured:
+        return [_no_secret_key()]
+    return []
 
 
 @register(Tags.security, deploy=True)
@@ -41,3 +33,14 @@ def https_is_on(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[
             id="dradash.W001",
         )
     ]
+
+
+def _no_secret_key() -> CheckMessage:
+    return Error(
+        "SECRET_KEY is not set.",
+        hint=(
+            "Set SECRET_KEY or SECRET_KEY_FILE to 50 random characters; `make run` makes its own "
+            f"in {settings.DRADASH.home}."
+        ),
+        id="dradash.E001",
+    )

@@ -18,7 +18,7 @@ PoolStatusRequestMode = Literal["auto", "on", "off"]
 # sockaddr_un holds 108 bytes on Linux and 104 on macOS, the closing zero included.
 SOCKET_PATH_LIMIT_BYTES = 103
 LONGEST_SOCKET_NAME = ".s.PGSQL.5432.lock"
-SECRET_KEY_NAME = "secret_key"
+KEY_FILE_NAME = "secret_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def read_config() -> DradashConfig:
     with env.prefixed("DRADASH_"):
         return DradashConfig(
             home=_home(env),
-            clusters=tuple(part for part in env.list("CLUSTERS", []) if part),
+            clusters=_clusters(env),
             simulated=env.bool("SIMULATED", False),
             simulator_url=env.str("SIMULATOR_URL", "") or None,
             watch_window_seconds=env.int(
@@ -99,7 +99,7 @@ def read_secret_key(home: Path) -> str:
     env = FileAwareEnv(strip_whitespace=True)
     if given := env.str("SECRET_KEY", ""):
         return given
-    made = home / SECRET_KEY_NAME
+    made = home / KEY_FILE_NAME
     return made.read_text(encoding="utf-8").strip() if made.is_file() else ""
 
 
@@ -134,7 +134,7 @@ def postgres_settings(
     parts = urlsplit(url)
     if parts.scheme not in {"postgres", "postgresql"}:
         msg = f"DATABASE_URL must start with postgresql:// and not with {parts.scheme}://."
-        raise EnvValidationError(msg, msg)
+        raise EnvValidationError(msg, [msg])
     given = dict(parse_qsl(parts.query))
     host = given.pop("host", None) or unquote(parts.hostname or "")
     limits = (
@@ -166,6 +166,11 @@ _AT_LEAST_ONE = validate.Range(min=1)
 def _home(env: Env) -> Path:
     named = env.str("HOME", "")
     return Path(named).expanduser().absolute() if named else user_data_path("dradash")
+
+
+def _clusters(env: Env) -> tuple[str, ...]:
+    named: list[str] = env.list("CLUSTERS", [])
+    return tuple(part.strip() for part in named if part.strip())
 
 
 def _pool_status_request_mode(env: Env) -> PoolStatusRequestMode:

@@ -23,7 +23,7 @@ def database_away(request: HttpRequest) -> HttpResponse:
     """503 with a page that needs neither the database nor the session."""
     del request
     try:
-        page = render_to_string("503.html", {"retry_after_seconds": RETRY_AFTER_SECONDS})
+        page: str = render_to_string("503.html", {"retry_after_seconds": RETRY_AFTER_SECONDS})
     except TemplateDoesNotExist:
         page = _("DRA-Dash cannot reach its database. It tries again by itself.")
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS), "Cache-Control": "no-store"}

@@ -1,10 +1,11 @@
 """One way of logging for every process: structlog in front, the standard library behind."""
 
 import logging.config
+from typing import Any
 
 import structlog
 
-SHARED = [
+SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_logger_name,
     structlog.stdlib.add_log_level,
@@ -36,7 +37,7 @@ def configure(*, level: str, as_json: bool) -> None:
 
 
 def _standard_library(*, level: str, as_json: bool) -> dict[str, object]:
-    last = (
+    last: list[Any] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if as_json
         else [CONSOLE]

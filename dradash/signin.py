@@ -27,6 +27,7 @@ class SignInForm(AuthenticationForm):
     }
 
     def clean(self) -> dict[str, Any]:
+        assert self.request is not None  # noqa: S101 -- the view always gives it
         limits = _limits(self.request, account=self.cleaned_data.get("username", ""))
         try:
             self._refuse_above(limits)

@@ -16,6 +16,7 @@ urlpatterns += [
         ("clusters/", "clusters.urls"),
         ("pools/", "pools.urls"),
         ("api/v1/", "api.urls"),
+        ("ui/", "ui.urls"),
         ("", "dashboard.urls"),
     )
     if find_spec(module)

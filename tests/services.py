@@ -165,7 +165,7 @@ def redis_server_url() -> str:
 
 
 @pytest.fixture
-def redis_client(redis_server_url: str) -> Iterator["redis.Redis[bytes]"]:
+def redis_client(redis_server_url: str) -> Iterator[redis.Redis]:
     """An empty Redis, the one that the settings name."""
     with redis.from_url(redis_server_url) as client:
         client.flushdb()

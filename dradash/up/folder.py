@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from dradash.config import SECRET_KEY_NAME, socket_folder
+from dradash.config import KEY_FILE_NAME, socket_folder
 from dradash.up.failure import StartFailure
 
 
@@ -51,7 +51,7 @@ def prepare(home: HomeFolder) -> None:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for folder in (home.path, home.sockets):
             _keep_to_owner(folder)
-        _make_secret_key(home.path / SECRET_KEY_NAME)
+        _make_secret_key(home.path / KEY_FILE_NAME)
     except OSError as error:
         raise StartFailure(
             f"The data folder {home.path} cannot be used: {error.strerror}"

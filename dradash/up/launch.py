@@ -86,7 +86,7 @@ def birth(pid: int) -> str | None:
     """
     if sys.platform != "linux":
         printed = subprocess.run(
-            ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True
+            ["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True
         ).stdout
         return printed.strip() or None
     try:
