@@ -1,0 +1,98 @@
+// Live parts: an element with data-live="2" asks its own hx-get every 2 seconds while its tab is seen. Nothing changed
+// is 304 and leaves the page alone. Rows do not move under the pointer: they wait behind a button.
+(() => {
+  "use strict";
+  const etags = new WeakMap();
+  const due = new WeakMap();
+  const failures = new WeakMap();
+  const LONGEST_WAIT_SECONDS = 60;
+
+  const isBusy = (part) =>
+    part.matches(".list") && (part.querySelector("tbody tr:hover") || part.querySelector("tbody :focus"));
+
+  const tick = () => {
+    if (document.hidden) return;
+    const now = Date.now();
+    for (const part of document.querySelectorAll("[data-live]")) {
+      const interval = Number(part.dataset.live) || 2;
+      if (!due.has(part)) due.set(part, now + interval * 1000);
+      if (due.get(part) > now || part.classList.contains("htmx-request")) continue;
+      const wait = Math.min(interval * 2 ** (failures.get(part) ?? 0), LONGEST_WAIT_SECONDS);
+      due.set(part, now + wait * 1000);
+      part.dispatchEvent(new CustomEvent("live"));
+    }
+  };
+
+  // A question asked by the timer itself, not by a link or form that has the part as its target.
+  const isLive = (event) => event.detail.elt?.matches?.("[data-live]") && event.detail.triggeringEvent?.type === "live";
+  const asksItself = (detail) => detail.requestConfig?.triggeringEvent?.type === "live";
+
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (!isLive(event)) return;
+    const part = event.detail.elt;
+    const etag = etags.get(part) ?? part.dataset.etag;
+    // Set by us, so that the browser's own cache keeps out and a 304 arrives as one.
+    if (etag) event.detail.headers["If-None-Match"] = etag;
+  });
+
+  document.addEventListener("htmx:afterRequest", (event) => {
+    const { elt, failed, xhr } = event.detail;
+    if (!elt.matches?.("[data-live]") || !asksItself(event.detail)) return;
+    failures.set(elt, failed && xhr?.status !== 304 ? (failures.get(elt) ?? 0) + 1 : 0);
+  });
+
+  const rowsOf = (part) => [...part.querySelectorAll("tr[data-row]")];
+  const keysOf = (part) => rowsOf(part).map((row) => row.dataset.row).join("\n");
+  let before = null;
+
+  const remember = (part) => {
+    before = new Map(rowsOf(part).map((row) => [row.dataset.row, row.dataset.version]));
+  };
+
+  const offer = (part, answer, etag) => {
+    const template = document.createElement("template");
+    template.innerHTML = answer;
+    const next = template.content.firstElementChild;
+    if (!next || keysOf(next) === keysOf(part)) return false;
+    etags.set(part, etag);
+    let button = part.querySelector(".waiting");
+    if (!button) {
+      button = document.createElement("button");
+      button.type = "button";
+      button.className = "btn btn-sm waiting";
+      part.prepend(button);
+    }
+    const known = new Set(keysOf(part).split("\n"));
+    const count = rowsOf(next).filter((row) => !known.has(row.dataset.row)).length;
+    const words = part.dataset.waiting ?? "%(count)s new · show";
+    button.textContent = words.replace("%(count)s", String(count || "…"));
+    button.onclick = () => {
+      remember(part);
+      htmx.swap(part, answer, { swapStyle: "outerHTML" });
+    };
+    return true;
+  };
+
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { target, xhr } = event.detail;
+    if (!asksItself(event.detail) || !event.detail.shouldSwap) return;
+    if (isBusy(target) && offer(target, xhr.responseText, xhr.getResponseHeader("ETag"))) {
+      event.detail.shouldSwap = false;
+      return;
+    }
+    remember(target);
+  });
+
+  document.addEventListener("htmx:afterSwap", (event) => {
+    const part = document.getElementById(event.detail.target?.id ?? "");
+    if (!before || !part?.matches("[data-live]")) return;
+    for (const row of rowsOf(part)) {
+      const { row: key, version } = row.dataset;
+      if (!before.has(key) || before.get(key) !== version) row.classList.add("changed");
+    }
+    before = null;
+  });
+
+  setInterval(tick, 500);
+  document.addEventListener("visibilitychange", tick);
+})();

@@ -1,0 +1,159 @@
+"""What the frame around every page shows: navigation, the cluster chooser, freshness and banners."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+from urllib.parse import urlencode
+
+from django.urls import NoReverseMatch, reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+Tone = Literal["info", "warning", "error", "good"]
+BannerKind = Literal[
+    "simulated", "paused", "stale", "gap", "reading", "forbidden", "read-only", "unreachable", "note"
+]
+
+_TONES: Final[dict[str, Tone]] = {
+    "stale": "warning",
+    "gap": "warning",
+    "forbidden": "warning",
+    "unreachable": "error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """A thin line under the top bar: what is so, and what to do."""
+
+    kind: BannerKind
+    text: str
+    # What to do about it: a command to copy, or a link.
+    command: str = ""
+    url: str = ""
+    url_label: str = ""
+    since: datetime | None = None
+    # Of a first read: objects read so far, and how many are expected; None when not known.
+    done: int | None = None
+    expected: int | None = None
+
+    @property
+    def tone(self) -> Tone:
+        """Its colour; the icon follows the kind."""
+        return _TONES.get(self.kind, "info")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterChoice:
+    """A cluster in the chooser; `value` is what `?cluster=` takes."""
+
+    value: str
+    name: str
+    url: str
+    is_selected: bool = False
+    # A word when it is not plainly fine, such as "paused" or "unreachable".
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How old what the page shows is: the oldest of the clusters in view."""
+
+    # None: nothing was read yet.
+    synced_at: datetime | None
+    tone: Literal["good", "warning", "error"]
+    text: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The frame of one answer; `status_url` gives `components/frame_status.html` and is asked again and again."""
+
+    clusters: Sequence[ClusterChoice] = ()
+    selected_name: str = ""
+    all_url: str = ""
+    freshness: Freshness | None = None
+    banners: Sequence[Banner] = ()
+    status_url: str = ""
+    refresh_seconds: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class NavItem:
+    """One entry of the navigation; `key` is pressed after `g`."""
+
+    label: Promise | str
+    icon: str
+    url_name: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class NavLink:
+    """An entry that has a page."""
+
+    item: NavItem
+    url: str
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NavGroup:
+    """Entries under one heading."""
+
+    label: Promise | str
+    links: Sequence[NavLink]
+
+
+_ROOT: Final = "dashboard:overview"
+
+NAVIGATION: Final = (
+    (
+        _("Fleet"),
+        (
+            NavItem(_("Overview"), "overview", _ROOT, "o"),
+            NavItem(_("Pools"), "pools", "pools:list", "p"),
+            NavItem(_("Devices"), "devices", "pools:device_list", "d"),
+            NavItem(_("Resource slices"), "slices", "pools:slice_list", "s"),
+        ),
+    ),
+    (
+        _("System"),
+        (
+            NavItem(_("Clusters"), "clusters", "clusters:list", "c"),
+            NavItem(_("Pool status requests"), "requests", "pools:status_list", "r"),
+        ),
+    ),
+)
+
+
+def navigation(*, path: str, cluster: str = "") -> tuple[NavGroup, ...]:
+    """Groups with the pages that exist; the chosen cluster goes along in every link."""
+    found = []
+    for label, items in NAVIGATION:
+        links = tuple(link for item in items if (link := _link(item, path=path, cluster=cluster)))
+        if links:
+            found.append(NavGroup(label, links))
+    return tuple(found)
+
+
+def url_or_empty(name: str, *arguments: object) -> str:
+    """The address of a page, or an empty text when there is no such page."""
+    try:
+        return reverse(name, args=arguments)
+    except NoReverseMatch:
+        return ""
+
+
+def _link(item: NavItem, *, path: str, cluster: str) -> NavLink | None:
+    url = url_or_empty(item.url_name)
+    if not url:
+        return None
+    # The overview is at the root, which is the start of every path.
+    is_current = path == url or (item.url_name != _ROOT and path.startswith(url))
+    query = f"?{urlencode({'cluster': cluster})}" if cluster else ""
+    return NavLink(item, f"{url}{query}", is_current)

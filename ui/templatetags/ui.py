@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django import template
+from django.template import Context
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from ui import formatting, frame, states
+from ui.yaml_lines import Line
+from ui.yaml_lines import yaml_lines as split_yaml
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str, css_class: str = "") -> SafeString:
+    """An icon of the vendored file; always beside a word, so screen readers skip it."""
+    return format_html(
+        '<svg class="icon {}" width="16" height="16" aria-hidden="true" focusable="false"><use href="{}#{}"/></svg>',
+        css_class,
+        static("vendor/tabler-icons/icons.svg"),
+        name,
+    )
+
+
+@register.simple_tag(takes_context=True)
+def age(context: Context, moment: datetime | None) -> SafeString:
+    """`4 s ago`, which counts up by itself, with the exact time on hover."""
+    if moment is None:
+        return format_html('<span class="unknown">{}</span>', formatting.age(None, now=_now(context)))
+    return format_html(
+        '<time class="age" datetime="{}" data-age title="{}">{}</time>',
+        moment.isoformat(timespec="seconds"),
+        formatting.exact_time(moment),
+        formatting.age(moment, now=_now(context)),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def moment(context: Context, value: datetime | None) -> SafeString:
+    """The exact time, in UTC or, with the script and by choice, in the person's zone; its age on hover."""
+    if value is None:
+        return format_html('<span class="unknown">{}</span>', formatting.exact_time(None))
+    return format_html(
+        '<time datetime="{}" data-exact title="{}">{}</time>',
+        value.isoformat(timespec="seconds"),
+        formatting.age(value, now=_now(context)),
+        formatting.exact_time(value),
+    )
+
+
+@register.filter
+def number(value: int | float | Decimal | None) -> SafeString | str:
+    """`13 500`; "unknown" in grey for None."""
+    text = formatting.number(value)
+    return text if value is not None else format_html('<span class="unknown">{}</span>', text)
+
+
+@register.filter
+def quantity(raw: Any, name: str = "") -> SafeString:
+    """`80 GiB` with the exact amount on hover. The argument is the capacity's name: `{{ raw|quantity:name }}`."""
+    reading = formatting.quantity(raw, name=name)
+    if not reading.is_known:
+        return format_html('<span class="unknown">{}</span>', reading.text)
+    return format_html('<span class="quantity" title="{}">{}</span>', reading.exact, reading.text)
+
+
+@register.filter
+def duration(length: timedelta | None) -> str:
+    return formatting.duration(length)
+
+
+@register.filter
+def head(text: str) -> str:
+    """What may be cut of a long name."""
+    return formatting.middle_cut(str(text))[0]
+
+
+@register.filter
+def tail(text: str) -> str:
+    """What stays of a long name."""
+    return formatting.middle_cut(str(text))[1]
+
+
+@register.filter
+def state(code: str) -> states.State:
+    """The look of a device state."""
+    return states.state_of(str(code))
+
+
+@register.filter
+def state_bar(devices: Mapping[str, int | None]) -> states.StateBar:
+    """A bar of the counts in the shape `devices` of the REST API."""
+    return states.state_bar(devices)
+
+
+@register.filter
+def yaml_lines(text: str) -> tuple[Line, ...]:
+    return split_yaml(text)
+
+
+@register.simple_tag
+def all_states() -> tuple[states.State, ...]:
+    """Every state in the order of bars and legends."""
+    return tuple(states.STATES.values())
+
+
+@register.simple_tag
+def url_or_empty(name: str, *arguments: object) -> str:
+    """The address of a page, or nothing while there is no such page."""
+    return frame.url_or_empty(name, *arguments)
+
+
+@register.simple_tag(takes_context=True)
+def server_now(context: Context) -> str:
+    """The clock that ages are counted from, for scripts on machines whose own clock is wrong."""
+    return _now(context).isoformat(timespec="milliseconds")
+
+
+@register.filter
+def cut_query(url: str) -> str:
+    """The address without its parameters, which a form brings itself."""
+    return url.partition("?")[0]
+
+
+def _now(context: Context) -> datetime:
+    """The moment the view answered for; error pages and the frame alone have none."""
+    given = context.get("now")
+    return given if isinstance(given, datetime) else timezone.now()
