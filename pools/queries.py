@@ -152,12 +152,8 @@ def pools(wanted: PoolFilter) -> QuerySet[Pool]:
     """The pools that match, with the columns that POOL_ORDERS sorts by."""
     return Pool.objects.filter(_pool_condition(wanted)).annotate(
         node_sort=Coalesce("node_name", Value(""), output_field=TextField()),
-        available_sort=Coalesce(
-            "devices_available", Value(-1), output_field=IntegerField()
-        ),
-        allocated_sort=Coalesce(
-            "devices_allocated", Value(-1), output_field=IntegerField()
-        ),
+        available_sort=Coalesce("devices_available", Value(-1), output_field=IntegerField()),
+        allocated_sort=Coalesce("devices_allocated", Value(-1), output_field=IntegerField()),
         total_sort=Coalesce("devices_total", Value(-1), output_field=IntegerField()),
     )
 
@@ -219,9 +215,7 @@ def _any_of(conditions: Sequence[Q]) -> Q:
 def _places(clusters: Sequence[str], drivers: Sequence[str], nodes: Sequence[str]) -> Q:
     condition = Q()
     if clusters:
-        condition &= _any_of(
-            [cluster_queries.clusters_named(text) for text in clusters]
-        )
+        condition &= _any_of([cluster_queries.clusters_named(text) for text in clusters])
     if drivers:
         condition &= Q(driver__in=drivers)
     if nodes:
@@ -234,16 +228,12 @@ def pool(pool_id: int) -> Pool:
     return Pool.objects.get(id=pool_id)
 
 
-def pools_of_keys(
-    cluster_id: int, keys: Sequence[tuple[str, str]]
-) -> dict[tuple[str, str], int]:
+def pools_of_keys(cluster_id: int, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
     """Ids of the pools with these (driver, name) keys, for links; one query."""
     if not keys:
         return {}
     drivers, names = {driver for driver, _ in keys}, {name for _, name in keys}
-    rows = Pool.objects.filter(
-        cluster_id=cluster_id, driver__in=drivers, name__in=names
-    )
+    rows = Pool.objects.filter(cluster_id=cluster_id, driver__in=drivers, name__in=names)
     return {(row.driver, row.name): row.id for row in rows.only("id", "driver", "name")}
 
 
@@ -285,36 +275,26 @@ def _attribute_condition(match: AttributeMatch) -> Q:
     has_it = Q(attributes__has_key=match.name)
     if match.comparison == "exists":
         return has_it
-    equal = _any_of(
-        [Q(attributes__contains={match.name: value}) for value in match.values]
-    )
+    equal = _any_of([Q(attributes__contains={match.name: value}) for value in match.values])
     if match.comparison == "=":
         return equal
     if match.comparison == "!=":
         return has_it & ~equal
-    return _number_condition(
-        "attributes", match.name, match.comparison, Decimal(match.values[0])
-    )
+    return _number_condition("attributes", match.name, match.comparison, Decimal(match.values[0]))
 
 
 def _capacity_condition(match: CapacityMatch) -> Q:
     if match.comparison == "exists":
         return Q(capacity_numbers__has_key=match.name)
-    return _number_condition(
-        "capacity_numbers", match.name, match.comparison, match.number
-    )
+    return _number_condition("capacity_numbers", match.name, match.comparison, match.number)
 
 
-def _number_condition(
-    column: str, name: str, comparison: Comparison, number: Decimal
-) -> Q:
+def _number_condition(column: str, name: str, comparison: Comparison, number: Decimal) -> Q:
     operator = "==" if comparison == "=" else comparison
     # A JSON string is a jsonpath string, so the name cannot end the path.
     path = f"$.{json.dumps(name)} ? (@ {operator} $number)"
     is_whole = number == int(number)
-    return _path_exists(
-        column, path, {"number": int(number) if is_whole else float(number)}
-    )
+    return _path_exists(column, path, {"number": int(number) if is_whole else float(number)})
 
 
 def device(device_id: int) -> Device:
@@ -331,13 +311,9 @@ def attribute_names(drivers: Sequence[str], *, sample: int = 200) -> list[str]:
     """Names of attributes and capacities that the first devices of these drivers have, the commonest first."""
     if not drivers:
         return []
-    rows = Device.objects.filter(driver__in=drivers).values_list(
-        "attributes", "capacity_numbers"
-    )
+    rows = Device.objects.filter(driver__in=drivers).values_list("attributes", "capacity_numbers")
     counted: Counter[str] = Counter()
-    for attributes, capacity in rows.order_by("driver", "pool_name", "name", "id")[
-        :sample
-    ]:
+    for attributes, capacity in rows.order_by("driver", "pool_name", "name", "id")[:sample]:
         counted.update([*capacity, *attributes])
     return [name for name, _ in counted.most_common()]
 
@@ -382,9 +358,7 @@ def slices(wanted: SliceFilter) -> QuerySet[ResourceSlice]:
     if wanted.pools:
         condition &= Q(pool_name__in=wanted.pools)
     if wanted.text:
-        condition &= Q(name__icontains=wanted.text) | Q(
-            pool_name__icontains=wanted.text
-        )
+        condition &= Q(name__icontains=wanted.text) | Q(pool_name__icontains=wanted.text)
     return ResourceSlice.objects.filter(condition)
 
 
@@ -406,9 +380,7 @@ def status_requests(wanted: StatusFilter) -> QuerySet[PoolStatusRequest]:
     if wanted.outcomes:
         condition &= Q(outcome__in=wanted.outcomes)
     if wanted.is_differing is not None:
-        condition &= (
-            Q(pools_differing__gt=0) if wanted.is_differing else Q(pools_differing=0)
-        )
+        condition &= Q(pools_differing__gt=0) if wanted.is_differing else Q(pools_differing=0)
     return PoolStatusRequest.objects.filter(condition)
 
 
@@ -445,9 +417,7 @@ def latest_answer(found: Pool) -> PoolStatusAnswer | None:
 def latest_status_request(found: Pool) -> PoolStatusRequest | None:
     """The newest pool status request that covers one pool, answered or not."""
     return (
-        PoolStatusRequest.objects.filter(
-            cluster_id=found.cluster_id, driver=found.driver
-        )
+        PoolStatusRequest.objects.filter(cluster_id=found.cluster_id, driver=found.driver)
         .filter(Q(pool_name="") | Q(pool_name=found.name))
         .order_by("-created_at", "-id")
         .first()
@@ -547,12 +517,7 @@ def device_facets(wanted: DeviceFilter) -> dict[str, list[Facet]]:
 
 
 def _facet(rows: QuerySet[Any], column: str) -> list[Facet]:
-    counted = (
-        rows.order_by()
-        .values_list(column)
-        .annotate(n=Count("*"))
-        .order_by("-n", column)
-    )
+    counted = rows.order_by().values_list(column).annotate(n=Count("*")).order_by("-n", column)
     return [Facet(value, n) for value, n in counted]
 
 
@@ -592,9 +557,7 @@ def pool_history(
     else:
         samples = pool_samples(found, start=start, end=end)
         points = _points(samples, gaps, start=start, end=end, step=step)
-    return History(
-        start=start, end=end, step=step, points=tuple(points), gaps=tuple(gaps)
-    )
+    return History(start=start, end=end, step=step, points=tuple(points), gaps=tuple(gaps))
 
 
 def pool_samples(found: Pool, *, start: datetime, end: datetime) -> list[series.Sample]:
@@ -607,9 +570,7 @@ def pool_samples(found: Pool, *, start: datetime, end: datetime) -> list[series.
 
 def _sample(row: PoolSample) -> series.Sample:
     figures = series.Figures(**{name: getattr(row, name) for name in series.FIGURES})
-    return series.Sample(
-        row.at, figures, row.generation, row.is_complete, row.has_vanished
-    )
+    return series.Sample(row.at, figures, row.generation, row.is_complete, row.has_vanished)
 
 
 def _points(
@@ -657,19 +618,20 @@ class GenerationChange:
     has_vanished: bool
 
 
-def generation_changes(
-    found: Pool, *, start: datetime, end: datetime
-) -> list[GenerationChange]:
+def generation_changes(found: Pool, *, start: datetime, end: datetime) -> list[GenerationChange]:
     """When generation or completeness changed, newest first."""
     changes: list[GenerationChange] = []
     for sample in pool_samples(found, start=start, end=end):
         now = (sample.generation, sample.is_complete, sample.has_vanished)
         before = changes[-1] if changes else None
-        if (
-            before
-            and (before.generation, before.is_complete, before.has_vanished) == now
-        ):
+        if before and (before.generation, before.is_complete, before.has_vanished) == now:
             continue
         changes.append(GenerationChange(sample.at, *now))
     changes.reverse()
     return changes
+
+
+def troubled_pools(clusters: Sequence[str] = (), *, limit: int = 20) -> list[Pool]:
+    """The pools with the worst problems, warnings and up; one query."""
+    condition = _pool_condition(PoolFilter(clusters=tuple(clusters))) & Q(severity__gte=2)
+    return list(Pool.objects.filter(condition).order_by(*POOL_ORDERS["problems"])[:limit])

@@ -1,0 +1,20 @@
+from django.urls import path
+
+from pools.views import device_detail, device_list, pool_detail, pool_list, slices, status_requests
+
+app_name = "pools"
+
+urlpatterns = [
+    path("pools/", pool_list.pool_list, name="list"),
+    path("pools/<int:pool_id>/", pool_detail.pool_detail, name="detail"),
+    path("devices/", device_list.device_list, name="device_list"),
+    path("devices/<int:device_id>/", device_detail.device_detail, name="device_detail"),
+    path("resource-slices/", slices.slice_list, name="slice_list"),
+    path("resource-slices/<int:object_id>/", slices.slice_detail, name="slice_detail"),
+    path("pool-status-requests/", status_requests.status_list, name="status_list"),
+    path(
+        "pool-status-requests/<int:request_id>/",
+        status_requests.status_detail,
+        name="status_detail",
+    ),
+]

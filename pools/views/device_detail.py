@@ -1,0 +1,100 @@
+"""One device: what is it, who holds it, and since when is it so?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET
+
+from clusters.queries import Freshness
+from clusters.views.frame import read_scope, scope_of
+from pools import queries
+from pools.models import Allocation, Device, Pool
+from pools.views.device_list import attribute_reading
+from pools.views.shared import ShownProblem, problems_of
+from ui.formatting import Reading
+from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
+
+
+@dataclass(frozen=True, slots=True)
+class DevicePage:
+    """What the page of one device shows."""
+
+    device: Device
+    pool: Pool
+    fresh: Freshness
+    is_stale: bool
+    answer: str
+    holders: tuple[Allocation, ...]
+    admin_holders: tuple[Allocation, ...]
+    attributes: tuple[tuple[str, Reading], ...]
+    capacity: Sequence[dict[str, Any]]
+    problems: tuple[ShownProblem, ...]
+
+
+@require_GET
+def device_detail(request: HttpRequest, device_id: int) -> HttpResponse:
+    """The page; htmx gets what is live in it."""
+    try:
+        device = queries.device(device_id)
+        pool = queries.pool(device.pool_id)
+    except (Device.DoesNotExist, Pool.DoesNotExist):
+        raise Http404(_("There is no such device, or it is not published any more.")) from None
+    moment = scope_of(request).now
+    fresh = read_scope(str(device.cluster_id), now=moment).fresh[device.cluster_id]
+    etag = fragment_etag(request, fresh.revision, fresh.is_stale(moment))
+    unchanged = not_modified(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    return render_page_or_fragment(
+        request,
+        page="pools/device_detail.html",
+        fragment="pools/_device.html",
+        context={"page": _page(device, pool, fresh=fresh, is_stale=fresh.is_stale(moment))},
+        etag=etag,
+    )
+
+
+def _page(device: Device, pool: Pool, *, fresh: Freshness, is_stale: bool) -> DevicePage:
+    found = queries.holders([device]).get(device.id, [])
+    return DevicePage(
+        device=device,
+        pool=pool,
+        fresh=fresh,
+        is_stale=is_stale,
+        answer=device_answer(device, found),
+        holders=tuple(each for each in found if not each.has_admin_access),
+        admin_holders=tuple(each for each in found if each.has_admin_access),
+        attributes=tuple(
+            (name, attribute_reading(value)) for name, value in sorted(device.attributes.items())
+        ),
+        capacity=device.capacity,
+        problems=problems_of(device),
+    )
+
+
+def device_answer(device: Device, holders: Sequence[Allocation]) -> str:
+    """The device's state in a sentence, with its reason."""
+    claims = {
+        (each.claim_namespace, each.claim_name) for each in holders if not each.has_admin_access
+    }
+    if device.state == "allocated":
+        text = ngettext("Held by %(n)s claim.", "Held by %(n)s claims.", len(claims))
+        held = text % {"n": len(claims)}
+        return f"{held} {_('It has room for another share.')}" if device.is_partly_used else held
+    taints = [taint for taint in device.taints if taint["effect"] in {"NoSchedule", "NoExecute"}]
+    reasons = {
+        "available": _("Free: a claim that asks for this device alone could get it now."),
+        "blocked": _(
+            "Free, but other devices have used up the counters that it shares with them."
+        ),
+        "unavailable": _("Not allocated, and tainted with %(taint)s.")
+        % {"taint": taints[0]["key"] if taints else ""},
+        "unknown": _("Nothing is known of its use. The problems of its pool say why."),
+    }
+    return reasons[device.state]

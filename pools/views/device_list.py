@@ -1,0 +1,258 @@
+"""Devices: where is a device like this?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET
+
+from clusters.views.frame import Scope, scope_of
+from pools import filters, queries
+from pools.choices import DeviceState
+from pools.models import Allocation, Device
+from pools.views.shared import (
+    Emptiness,
+    ShownProblem,
+    emptiness,
+    filter_messages,
+    params_of,
+    problems_of,
+)
+from ui.formatting import Reading, number, quantity
+from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
+from ui.lists import Choice, Column, Export, Filter, ListView, list_view
+from ui.paging import InvalidCursor, Page, keyset_page
+
+DEFAULT_SORT = "name"
+# Attribute and capacity columns shown unless the URL chooses some.
+DEFAULT_COLUMNS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The value of one attribute or capacity; None: this device does not have it."""
+
+    label: str
+    reading: Reading | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLine:
+    """One device in the list."""
+
+    device: Device
+    cluster: str
+    cells: tuple[Cell, ...]
+    holders: tuple[Allocation, ...]
+    problems: tuple[ShownProblem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceListPage:
+    """What the list of devices shows."""
+
+    answer: str
+    list: ListView
+    lines: tuple[DeviceLine, ...]
+    empty: Emptiness | None
+    has_several_clusters: bool
+    # All names a column could be made of, and those that are columns now.
+    column_names: tuple[str, ...]
+    chosen_columns: tuple[str, ...]
+
+
+@require_GET
+def device_list(request: HttpRequest) -> HttpResponse:
+    """The list, or only what is in it for htmx."""
+    scope = scope_of(request)
+    etag = fragment_etag(request, *scope.etag_parts)
+    unchanged = not_modified(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    return render_page_or_fragment(
+        request,
+        page="pools/device_list.html",
+        fragment="pools/_device_list.html",
+        context={"page": device_list_page(request, scope)},
+        etag=etag,
+    )
+
+
+def device_list_page(request: HttpRequest, scope: Scope) -> DeviceListPage:
+    """The page; a fixed number of queries whatever its length."""
+    read = filters.read_device_filter(params_of(request))
+    problems = list(filter_messages(read.problems))
+    found = queries.devices(read.wanted)
+    page, more_problems = _page(request, found)
+    facets = queries.device_facets(read.wanted)
+    names = queries.attribute_names([facet.value for facet in facets["driver"]])
+    chosen = tuple(request.GET.getlist("column")) or _default_columns(names, read.wanted)
+    count = sum(facet.count for facet in facets["driver"])
+    view = _list_view(
+        request,
+        page,
+        facets=facets,
+        count=count,
+        columns=chosen,
+        problems=problems + more_problems,
+    )
+    holders = queries.holders(page.rows)
+    return DeviceListPage(
+        answer=_answer(facets),
+        list=view,
+        lines=tuple(
+            DeviceLine(
+                device=row,
+                cluster=scope.name_of(row.cluster_id),
+                cells=tuple(cell_of(row, name) for name in chosen),
+                holders=tuple(holders.get(row.id, ())),
+                problems=problems_of(row),
+            )
+            for row in page.rows
+        ),
+        empty=None
+        if page.rows
+        else emptiness(scope, noun=_("devices"), is_filtered=view.is_filtered),
+        has_several_clusters=len(scope.shown) > 1,
+        column_names=tuple(names),
+        chosen_columns=chosen,
+    )
+
+
+def _page(request: HttpRequest, found: queries.QuerySet[Device]) -> tuple[Page[Device], list[str]]:
+    sort = request.GET.get("sort") or DEFAULT_SORT
+    problems = []
+    if sort.lstrip("-") not in queries.DEVICE_ORDERS:
+        problems.append(_("There is no column “%(sort)s” to sort by.") % {"sort": sort})
+        sort = DEFAULT_SORT
+    order = queries.order_columns(queries.DEVICE_ORDERS, sort)
+    try:
+        return keyset_page(found, order=order, cursor=request.GET.get("cursor")), problems
+    except InvalidCursor:
+        problems.append(_("That page of the list is not there any more. This is the first one."))
+        return keyset_page(found, order=order, cursor=None), problems
+
+
+def _default_columns(names: Sequence[str], wanted: queries.DeviceFilter) -> tuple[str, ...]:
+    """What is filtered by first, then what most devices have."""
+    filtered = [match.name for alternatives in wanted.matches for match in alternatives]
+    known = set(names)
+    ordered = dict.fromkeys([*(name for name in filtered if name in known), *names])
+    return tuple(ordered)[:DEFAULT_COLUMNS]
+
+
+def cell_of(device: Device, name: str) -> Cell:
+    """The capacity or attribute called `name`, as a person reads it."""
+    for use in device.capacity:
+        if use["name"] == name:
+            return Cell(name, quantity(use["total"], name=name))
+    if name in device.attributes:
+        return Cell(name, attribute_reading(device.attributes[name]))
+    return Cell(name, None)
+
+
+def attribute_reading(value: Any) -> Reading:
+    """An attribute's value as text; an empty text is shown as such."""
+    if isinstance(value, bool):
+        return Reading(str(value).lower(), "")
+    if isinstance(value, list):
+        return Reading(", ".join(str(each) for each in value), "")
+    if value == "":
+        return Reading(_("(empty)"), "")
+    return Reading(str(value), "")
+
+
+def _columns(names: Sequence[str], *, has_cluster: bool) -> list[Column]:
+    columns = [
+        Column("name", _("Device"), is_sortable=True),
+        Column("driver", _("Driver")),
+        Column("cluster", _("Cluster")),
+        Column("node", _("Node"), is_sortable=True),
+        Column("state", _("State"), is_sortable=True),
+        *(Column(f"column:{name}", name) for name in names),
+        Column("holders", _("Held by")),
+    ]
+    return [column for column in columns if has_cluster or column.key != "cluster"]
+
+
+def _list_view(
+    request: HttpRequest,
+    page: Page[Device],
+    *,
+    facets: dict[str, list[queries.Facet]],
+    count: int,
+    columns: Sequence[str],
+    problems: Sequence[str],
+) -> ListView:
+    api = reverse("api:device-list")
+    parameters = request.GET.copy()
+    for name in ("cursor", "column"):
+        parameters.pop(name, None)
+    text = f"?{parameters.urlencode()}" if parameters else "?"
+    return list_view(
+        id="device-list",
+        path=request.path,
+        query=request.GET,
+        columns=_columns(columns, has_cluster=len(scope_of(request).shown) > 1),
+        noun=_("devices"),
+        shown=len(page.rows),
+        count=count,
+        filters=[
+            _driver_select(request, facets["driver"]),
+            _state_select(request, facets["state"]),
+        ],
+        labels={
+            "pool": _("pool"),
+            "node": _("node"),
+            "attribute": _("attribute"),
+            "capacity": _("capacity"),
+            "partly_used": _("partly used"),
+            "tainted": _("tainted"),
+        },
+        next_cursor=page.next_cursor,
+        previous_cursor=page.previous_cursor,
+        export=Export(
+            csv_url=f"{api}{text}&format=csv",
+            json_url=f"{api}{text}&format=json",
+            kubectl="kubectl get resourceslices -o yaml",
+        ),
+        default_sort=DEFAULT_SORT,
+        placeholder=_("node:node-7 memory>=40Gi"),
+        problems=problems,
+    )
+
+
+def _driver_select(request: HttpRequest, facets: Sequence[queries.Facet]) -> Filter:
+    choices = [Choice(facet.value, facet.value, facet.count) for facet in facets]
+    selected = request.GET.get("driver", "")
+    if selected and selected not in {choice.value for choice in choices}:
+        choices.append(Choice(selected, selected, 0))
+    return Filter("driver", _("Driver"), choices, selected, _("any driver"))
+
+
+def _state_select(request: HttpRequest, facets: Sequence[queries.Facet]) -> Filter:
+    counts = {facet.value: facet.count for facet in facets}
+    choices = [
+        Choice(value, str(label), counts.get(value, 0)) for value, label in DeviceState.choices
+    ]
+    return Filter("state", _("State"), choices, request.GET.get("state", ""), _("any state"))
+
+
+def _answer(facets: dict[str, list[queries.Facet]]) -> str:
+    counts = {facet.value: facet.count for facet in facets["state"]}
+    total = sum(counts.values())
+    if not total:
+        return ""
+    words = [
+        ngettext("%(n)s device", "%(n)s devices", total) % {"n": number(total)},
+        _("%(n)s free") % {"n": number(counts.get("available", 0))},
+    ]
+    if counts.get("unknown"):
+        words.append(_("%(n)s of which nothing is known") % {"n": number(counts["unknown"])})
+    return ", ".join(words) + "."

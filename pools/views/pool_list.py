@@ -1,0 +1,238 @@
+"""Pools: which are short, broken or new?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET
+
+from clusters.views.frame import Scope, scope_of
+from pools import filters, queries
+from pools.models import Pool
+from pools.views.shared import (
+    Emptiness,
+    ShownProblem,
+    counts_of,
+    emptiness,
+    filter_messages,
+    fits_now,
+    params_of,
+    problems_of,
+    slices_note,
+)
+from ui.formatting import number
+from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
+from ui.lists import Choice, Column, Export, Filter, ListView, list_view
+from ui.paging import InvalidCursor, Page, keyset_page
+
+DEFAULT_SORT = "problems"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLine:
+    """One pool in the list."""
+
+    pool: Pool
+    cluster: str
+    devices: dict[str, int | None]
+    fits: str
+    slices: str
+    problems: tuple[ShownProblem, ...]
+    is_stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PoolListPage:
+    """What the list of pools shows."""
+
+    answer: str
+    list: ListView
+    lines: tuple[PoolLine, ...]
+    empty: Emptiness | None
+    has_several_clusters: bool
+
+
+@require_GET
+def pool_list(request: HttpRequest) -> HttpResponse:
+    """The list, or only what is in it for htmx."""
+    scope = scope_of(request)
+    etag = fragment_etag(request, *scope.etag_parts)
+    unchanged = not_modified(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    return render_page_or_fragment(
+        request,
+        page="pools/list.html",
+        fragment="pools/_list.html",
+        context={"page": pool_list_page(request, scope)},
+        etag=etag,
+    )
+
+
+def pool_list_page(request: HttpRequest, scope: Scope) -> PoolListPage:
+    """The page; a fixed number of queries whatever its length."""
+    read = filters.read_pool_filter(params_of(request))
+    problems = list(filter_messages(read.problems))
+    found = queries.pools(read.wanted)
+    page, sort_problem = _page(request, found)
+    problems += sort_problem
+    facets = queries.pool_facets(read.wanted)
+    count = sum(facet.count for facet in facets["driver"])
+    view = _list_view(request, page, facets=facets, count=count, problems=problems)
+    return PoolListPage(
+        answer=_answer(queries.driver_figures([scope.chosen_name] if scope.chosen_name else [])),
+        list=view,
+        lines=tuple(_line(pool, scope) for pool in page.rows),
+        empty=None
+        if page.rows
+        else emptiness(scope, noun=_("pools"), is_filtered=view.is_filtered),
+        has_several_clusters=len(scope.shown) > 1,
+    )
+
+
+def _page(request: HttpRequest, found: queries.QuerySet[Pool]) -> tuple[Page[Pool], list[str]]:
+    """The asked page; a sort word or a cursor that is not ours gives the first page, and a sentence."""
+    sort = request.GET.get("sort") or DEFAULT_SORT
+    problems = []
+    if sort.lstrip("-") not in queries.POOL_ORDERS:
+        problems.append(_("There is no column “%(sort)s” to sort by.") % {"sort": sort})
+        sort = DEFAULT_SORT
+    order = queries.order_columns(queries.POOL_ORDERS, sort)
+    try:
+        return keyset_page(found, order=order, cursor=request.GET.get("cursor")), problems
+    except InvalidCursor:
+        problems.append(_("That page of the list is not there any more. This is the first one."))
+        return keyset_page(found, order=order, cursor=None), problems
+
+
+def _line(pool: Pool, scope: Scope) -> PoolLine:
+    return PoolLine(
+        pool=pool,
+        cluster=scope.name_of(pool.cluster_id),
+        devices=counts_of(pool),
+        fits=fits_now(pool),
+        slices=slices_note(pool),
+        problems=problems_of(pool),
+        is_stale=scope.fresh[pool.cluster_id].is_stale(scope.now),
+    )
+
+
+def _columns(*, has_cluster: bool) -> list[Column]:
+    columns = [
+        Column("name", _("Pool"), is_sortable=True),
+        Column("driver", _("Driver"), is_sortable=True),
+        Column("cluster", _("Cluster")),
+        Column("node", _("Node"), is_sortable=True),
+        Column("devices", _("Devices"), note=_("Of the newest generation.")),
+        Column("available", _("Free"), is_sortable=True, is_number=True),
+        Column("total", _("Total"), is_sortable=True, is_number=True),
+        Column("fits", _("Fits now"), note=_("Partition types are alternatives.")),
+        Column("problems", _("Problems"), is_sortable=True),
+    ]
+    return [column for column in columns if has_cluster or column.key != "cluster"]
+
+
+def _list_view(
+    request: HttpRequest,
+    page: Page[Pool],
+    *,
+    facets: dict[str, list[queries.Facet]],
+    count: int,
+    problems: Sequence[str],
+) -> ListView:
+    path, query = request.path, request.GET
+    api = reverse("api:pool-list")
+    parameters = query.copy()
+    parameters.pop("cursor", None)
+    text = f"?{parameters.urlencode()}" if parameters else "?"
+    return list_view(
+        id="pool-list",
+        path=path,
+        query=query,
+        columns=_columns(has_cluster=len(scope_of(request).shown) > 1),
+        noun=_("pools"),
+        shown=len(page.rows),
+        count=count,
+        filters=[
+            _select(request, "driver", _("Driver"), _("any driver"), facets["driver"]),
+            _select(request, "problem", _("Problem"), _("any problem or none"), facets["problem"]),
+            _complete_select(request),
+        ],
+        labels={
+            "node": _("node"),
+            "fits": _("fits"),
+            "vanished": _("vanished"),
+        },
+        next_cursor=page.next_cursor,
+        previous_cursor=page.previous_cursor,
+        export=Export(
+            csv_url=f"{api}{text}&format=csv",
+            json_url=f"{api}{text}&format=json",
+            kubectl="kubectl get resourceslices",
+        ),
+        default_sort=DEFAULT_SORT,
+        placeholder=_("node:node-7 fits:3g.40gb"),
+        problems=problems,
+    )
+
+
+def _select(
+    request: HttpRequest, name: str, label: str, any_label: str, facets: Sequence[queries.Facet]
+) -> Filter:
+    choices = [Choice(facet.value, facet.value, facet.count) for facet in facets]
+    selected = request.GET.get(name, "")
+    if selected and selected not in {choice.value for choice in choices}:
+        choices.append(Choice(selected, selected, 0))
+    if name == "problem":
+        choices = [
+            Choice("any", _("with any problem")),
+            Choice("none", _("without a problem")),
+            *(choice for choice in choices if choice.value not in {"any", "none"}),
+        ]
+    return Filter(name, label, choices, selected, any_label)
+
+
+def _complete_select(request: HttpRequest) -> Filter:
+    choices = [Choice("true", _("complete")), Choice("false", _("incomplete"))]
+    return Filter(
+        "complete",
+        _("Completeness"),
+        choices,
+        request.GET.get("complete", ""),
+        _("complete or not"),
+    )
+
+
+def _answer(figures: Sequence[queries.DriverFigures]) -> str:
+    """The page's question answered in a sentence or two."""
+    if not figures:
+        return ""
+    pools = sum(each.pools for each in figures)
+    unusable = sum(each.pools_with_unknown_total for each in figures)
+    troubled = sum(each.pools_with_problems for each in figures)
+    free = sum(each.known_available for each in figures)
+    total = sum(each.known_total for each in figures)
+    words = [
+        _("%(free)s of %(total)s devices are free, in %(pools)s.")
+        % {
+            "free": number(free),
+            "total": number(total),
+            "pools": ngettext("%(n)s pool", "%(n)s pools", pools) % {"n": number(pools)},
+        }
+    ]
+    if unusable:
+        text = ngettext(
+            "Of %(n)s more pool the figures are not known.",
+            "Of %(n)s of the pools the figures are not known.",
+            unusable,
+        )
+        words.append(text % {"n": number(unusable)})
+    if troubled:
+        text = ngettext("%(n)s pool has a problem.", "%(n)s pools have problems.", troubled)
+        words.append(text % {"n": number(troubled)})
+    return " ".join(words)

@@ -1,0 +1,150 @@
+"""What the pages about pools and devices have in common: bars, fits, problems and places in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from clusters.views.frame import Scope, grant_command
+from clusters.choices import ReadState
+from pools.filters import FilterProblem
+from pools.models import Device, Pool, ResourceSlice
+from ui.formatting import number, quantity
+
+T = TypeVar("T")
+
+# Alternatives that a row names before it says "and more".
+_SHOWN_FITS = 3
+
+COUNTS = (
+    "total",
+    "seen",
+    "allocated",
+    "partly_used",
+    "unavailable",
+    "blocked",
+    "available",
+    "admin_access",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownProblem:
+    """A problem as the problem list shows it."""
+
+    code: str
+    message: str
+    severity: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Emptiness:
+    """Why a list is empty; the values of components/empty.html."""
+
+    reason: str
+    noun: str
+    command: str = ""
+    hint: str = ""
+
+
+def counts_of(pool: Pool) -> dict[str, int | None]:
+    """Devices by state, in the shape of the REST API."""
+    return {name: getattr(pool, f"devices_{name}") for name in COUNTS}
+
+
+def problems_of(row: Pool | Device | ResourceSlice) -> tuple[ShownProblem, ...]:
+    """The problems of a row, worst first."""
+    shown = [
+        ShownProblem(each["code"], each["message"], each.get("severity", "warning"))
+        for each in row.problems
+    ]
+    order = ("error", "warning", "info")
+    return tuple(sorted(shown, key=lambda problem: order.index(problem.severity)))
+
+
+def fits_now(pool: Pool, *, limit: int = _SHOWN_FITS) -> str:
+    """What could still be allocated, in words; partition types are alternatives. "" when nothing is known to fit."""
+    if not pool.is_complete or not pool.is_valid:
+        return ""
+    parts = [part for part in pool.partitions if part["allocatable"]]
+    if parts:
+        words = [f"{number(part['allocatable'])} × {part['type']}" for part in parts[:limit]]
+        more = len(parts) - limit
+        if more > 0:
+            words.append(ngettext("%(n)s other", "%(n)s others", more) % {"n": number(more)})
+        return _(" or ").join(words)
+    if pool.devices_available:
+        text = ngettext("%(n)s device", "%(n)s devices", pool.devices_available)
+        return text % {"n": number(pool.devices_available)}
+    left = [use for use in pool.capacity if use["available"] not in {None, "0"}]
+    if pool.devices_partly_used and left:
+        words = [
+            f"{quantity(use['available'], name=use['name']).text} {use['name']}" for use in left
+        ]
+        return ", ".join(words[:limit])
+    return ""
+
+
+def slices_note(pool: Pool) -> str:
+    """Slices seen of those declared, where that is not plain."""
+    if pool.slices_expected == pool.slices_seen:
+        return ""
+    if pool.slices_expected is None:
+        return _("%(seen)s slices, which disagree on how many there are") % {
+            "seen": number(pool.slices_seen)
+        }
+    return _("%(seen)s of %(expected)s slices") % {
+        "seen": number(pool.slices_seen),
+        "expected": number(pool.slices_expected),
+    }
+
+
+def emptiness(scope: Scope, *, noun: str, is_filtered: bool) -> Emptiness:
+    """Why there is nothing to list, as far as what was read tells."""
+    if is_filtered:
+        return Emptiness("no-match", noun)
+    kinds = {kind.kind: kind for row in _rows(scope) for kind in row.kinds.all()}
+    slices = kinds.get("ResourceSlice")
+    if slices is None or slices.state in {ReadState.WAITING, ReadState.READING}:
+        return Emptiness("not-read", noun)
+    if slices.state == ReadState.FORBIDDEN:
+        return Emptiness("forbidden", noun, command=grant_command("ResourceSlice"))
+    if slices.state == ReadState.NOT_SERVED:
+        return Emptiness("not-served", noun)
+    return Emptiness("no-driver", noun)
+
+
+def _rows(scope: Scope) -> Sequence[Any]:
+    return (scope.chosen,) if scope.chosen else scope.clusters
+
+
+def filter_messages(problems: Iterable[FilterProblem]) -> tuple[str, ...]:
+    """Sentences about filters that could not be read."""
+    return tuple(f"{problem.param}: {problem.message}" for problem in problems)
+
+
+def params_of(request: HttpRequest) -> Mapping[str, Sequence[str]]:
+    """The query as lists of values."""
+    return {name: request.GET.getlist(name) for name in request.GET}
+
+
+def pool_url(pool_id: int) -> str:
+    """The page of a pool."""
+    return reverse("pools:detail", args=[pool_id])
+
+
+def device_url(device_id: int) -> str:
+    """The page of a device."""
+    return reverse("pools:device_detail", args=[device_id])
+
+
+def slice_url(object_id: int) -> str:
+    """The page of a ResourceSlice."""
+    return reverse("pools:slice_detail", args=[object_id])

@@ -1,0 +1,169 @@
+"""ResourceSlices as the cluster holds them, in YAML."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import yaml
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET
+
+from clusters.queries import Freshness
+from clusters.views.frame import Scope, read_scope, scope_of
+from objects import queries as object_queries
+from pools import filters, queries
+from pools.models import ResourceSlice
+from pools.views.shared import (
+    Emptiness,
+    ShownProblem,
+    emptiness,
+    filter_messages,
+    params_of,
+    problems_of,
+)
+from ui.formatting import number
+from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
+from ui.lists import Column, Export, ListView, list_view
+from ui.paging import InvalidCursor, keyset_page
+
+
+@dataclass(frozen=True, slots=True)
+class SliceListPage:
+    """What the list of ResourceSlices shows."""
+
+    answer: str
+    list: ListView
+    lines: tuple[tuple[ResourceSlice, str], ...]
+    empty: Emptiness | None
+    has_several_clusters: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SlicePage:
+    """What the page of one ResourceSlice shows."""
+
+    slice: ResourceSlice
+    fresh: Freshness
+    pool_id: int | None
+    manifest: str
+    problems: tuple[ShownProblem, ...]
+
+
+@require_GET
+def slice_list(request: HttpRequest) -> HttpResponse:
+    """The list, or only what is in it for htmx."""
+    scope = scope_of(request)
+    etag = fragment_etag(request, *scope.etag_parts)
+    unchanged = not_modified(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    return render_page_or_fragment(
+        request,
+        page="pools/slice_list.html",
+        fragment="pools/_slice_list.html",
+        context={"page": slice_list_page(request, scope)},
+        etag=etag,
+    )
+
+
+def slice_list_page(request: HttpRequest, scope: Scope) -> SliceListPage:
+    """The page; a fixed number of queries whatever its length."""
+    read = filters.read_slice_filter(params_of(request))
+    problems = list(filter_messages(read.problems))
+    found = queries.slices(read.wanted)
+    try:
+        page = keyset_page(found, order=queries.SLICE_ORDER, cursor=request.GET.get("cursor"))
+    except InvalidCursor:
+        problems.append(_("That page of the list is not there any more. This is the first one."))
+        page = keyset_page(found, order=queries.SLICE_ORDER, cursor=None)
+    count = found.count()
+    api = reverse("api:slice-list")
+    parameters = request.GET.copy()
+    parameters.pop("cursor", None)
+    text = f"?{parameters.urlencode()}" if parameters else "?"
+    view = list_view(
+        id="slice-list",
+        path=request.path,
+        query=request.GET,
+        columns=_columns(has_cluster=len(scope.shown) > 1),
+        noun=_("resource slices"),
+        shown=len(page.rows),
+        count=count,
+        labels={"driver": _("driver"), "pool": _("pool"), "node": _("node")},
+        next_cursor=page.next_cursor,
+        previous_cursor=page.previous_cursor,
+        export=Export(
+            csv_url=f"{api}{text}&format=csv",
+            json_url=f"{api}{text}&format=json",
+            kubectl="kubectl get resourceslices",
+        ),
+        placeholder=_("driver:gpu.example.com node:node-7"),
+        problems=problems,
+    )
+    return SliceListPage(
+        answer=ngettext("%(n)s resource slice.", "%(n)s resource slices.", count)
+        % {"n": number(count)},
+        list=view,
+        lines=tuple((row, scope.name_of(row.cluster_id)) for row in page.rows),
+        empty=None
+        if page.rows
+        else emptiness(scope, noun=_("resource slices"), is_filtered=view.is_filtered),
+        has_several_clusters=len(scope.shown) > 1,
+    )
+
+
+def _columns(*, has_cluster: bool) -> list[Column]:
+    columns = [
+        Column("name", _("Resource slice")),
+        Column("driver", _("Driver")),
+        Column("pool", _("Pool")),
+        Column("cluster", _("Cluster")),
+        Column("node", _("Node")),
+        Column("generation", _("Generation"), is_number=True),
+        Column("devices", _("Devices"), is_number=True),
+        Column("changed", _("Changed")),
+    ]
+    return [column for column in columns if has_cluster or column.key != "cluster"]
+
+
+@require_GET
+def slice_detail(request: HttpRequest, object_id: int) -> HttpResponse:
+    """One ResourceSlice; htmx gets what is live in it."""
+    try:
+        row = queries.resource_slice(object_id)
+    except ResourceSlice.DoesNotExist:
+        raise Http404(_("There is no such ResourceSlice now.")) from None
+    moment = scope_of(request).now
+    fresh = read_scope(str(row.cluster_id), now=moment).fresh[row.cluster_id]
+    etag = fragment_etag(request, row.changed_at, fresh.is_stale(moment))
+    unchanged = not_modified(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    return render_page_or_fragment(
+        request,
+        page="pools/slice_detail.html",
+        fragment="pools/_slice.html",
+        context={"page": _slice_page(row, fresh)},
+        etag=etag,
+    )
+
+
+def _slice_page(row: ResourceSlice, fresh: Freshness) -> SlicePage:
+    ids = queries.pools_of_keys(row.cluster_id, [(row.driver, row.pool_name)])
+    found = object_queries.object_body(row.cluster_id, row.object_id)
+    return SlicePage(
+        slice=row,
+        fresh=fresh,
+        pool_id=ids.get((row.driver, row.pool_name)),
+        manifest=as_yaml(found[1]) if found else "",
+        problems=problems_of(row),
+    )
+
+
+def as_yaml(body: bytes) -> str:
+    """An object as kubectl prints it, in the order of its own fields."""
+    return yaml.safe_dump(json.loads(body), sort_keys=False, allow_unicode=True, width=200)

@@ -1,0 +1,241 @@
+"""Pool status requests: does the server agree with us?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET
+
+from clusters import queries as cluster_queries
+from clusters.models import Cluster
+from clusters.views.frame import Scope, scope_of
+from pools import filters, queries
+from pools.choices import Outcome
+from pools.models import PoolStatusAnswer, PoolStatusRequest
+from pools.views.shared import Emptiness, filter_messages, params_of
+from ui.formatting import number
+from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
+from ui.lists import Choice, Column, Export, Filter, ListView, list_view
+from ui.paging import InvalidCursor, keyset_page
+
+# How an outcome looks.
+TONES = {
+    Outcome.ANSWERED: "good",
+    Outcome.PENDING: "info",
+    Outcome.NOT_SERVED: "muted",
+    Outcome.REFUSED: "warning",
+    Outcome.NOBODY_ANSWERS: "warning",
+    Outcome.BLOCKED: "warning",
+    Outcome.UNANSWERED: "warning",
+    Outcome.FAILED: "error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLine:
+    """One request in the list."""
+
+    request: PoolStatusRequest
+    cluster: str
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatusListPage:
+    """What the list of requests shows."""
+
+    answer: str
+    list: ListView
+    lines: tuple[RequestLine, ...]
+    empty: Emptiness | None
+    has_several_clusters: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """What the server says of one pool, and what we say."""
+
+    answer: PoolStatusAnswer
+    pool_id: int | None
+    differences: Sequence[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusPage:
+    """What the page of one request shows."""
+
+    request: PoolStatusRequest
+    cluster: str
+    tone: str
+    answer: str
+    lines: tuple[AnswerLine, ...]
+    manifest: str
+
+
+@require_GET
+def status_list(request: HttpRequest) -> HttpResponse:
+    """The list, or only what is in it for htmx."""
+    scope = scope_of(request)
+    etag = fragment_etag(request, *scope.etag_parts)
+    unchanged = not_modified(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    return render_page_or_fragment(
+        request,
+        page="pools/status_list.html",
+        fragment="pools/_status_list.html",
+        context={"page": status_list_page(request, scope)},
+        etag=etag,
+    )
+
+
+def status_list_page(request: HttpRequest, scope: Scope) -> StatusListPage:
+    """The page; a fixed number of queries whatever its length."""
+    read = filters.read_status_filter(params_of(request))
+    problems = list(filter_messages(read.problems))
+    found = queries.status_requests(read.wanted)
+    try:
+        page = keyset_page(found, order=queries.STATUS_ORDER, cursor=request.GET.get("cursor"))
+    except InvalidCursor:
+        problems.append(_("That page of the list is not there any more. This is the first one."))
+        page = keyset_page(found, order=queries.STATUS_ORDER, cursor=None)
+    count = found.count()
+    api = reverse("api:pool-status-request-list")
+    parameters = request.GET.copy()
+    parameters.pop("cursor", None)
+    text = f"?{parameters.urlencode()}" if parameters else "?"
+    view = list_view(
+        id="status-list",
+        path=request.path,
+        query=request.GET,
+        columns=_columns(has_cluster=len(scope.shown) > 1),
+        noun=_("pool status requests"),
+        shown=len(page.rows),
+        count=count,
+        filters=[_outcome_select(request), _differing_select(request)],
+        labels={"driver": _("driver")},
+        next_cursor=page.next_cursor,
+        previous_cursor=page.previous_cursor,
+        export=Export(csv_url=f"{api}{text}&format=csv", json_url=f"{api}{text}&format=json"),
+        placeholder=_("driver:gpu.example.com"),
+        problems=problems,
+    )
+    return StatusListPage(
+        answer=_list_answer(scope, count=count),
+        list=view,
+        lines=tuple(
+            RequestLine(row, scope.name_of(row.cluster_id), TONES[Outcome(row.outcome)])
+            for row in page.rows
+        ),
+        empty=None if page.rows else _emptiness(scope, is_filtered=view.is_filtered),
+        has_several_clusters=len(scope.shown) > 1,
+    )
+
+
+def _emptiness(scope: Scope, *, is_filtered: bool) -> Emptiness:
+    noun = _("pool status requests")
+    if is_filtered:
+        return Emptiness("no-match", noun)
+    rows = (scope.chosen,) if scope.chosen else scope.clusters
+    if not any(cluster_queries.makes_pool_status_requests(row) for row in rows):
+        return Emptiness(
+            "none", noun, hint=_("They are switched off. A cluster's page switches them on.")
+        )
+    return Emptiness("none", noun, hint=_("The first one is made within minutes."))
+
+
+def _columns(*, has_cluster: bool) -> list[Column]:
+    columns = [
+        Column("created", _("Asked")),
+        Column("driver", _("Driver")),
+        Column("pool", _("Pool")),
+        Column("cluster", _("Cluster")),
+        Column("outcome", _("Outcome")),
+        Column("pools", _("Pools answered"), is_number=True),
+        Column("differing", _("Differing"), is_number=True),
+        Column("took", _("Took"), is_number=True),
+    ]
+    return [column for column in columns if has_cluster or column.key != "cluster"]
+
+
+def _outcome_select(request: HttpRequest) -> Filter:
+    choices = [Choice(value, str(label)) for value, label in Outcome.choices]
+    selected = request.GET.get("outcome", "")
+    return Filter("outcome", _("Outcome"), choices, selected, _("any outcome"))
+
+
+def _differing_select(request: HttpRequest) -> Filter:
+    choices = [Choice("true", _("that differ")), Choice("false", _("that agree"))]
+    selected = request.GET.get("differing", "")
+    return Filter("differing", _("Agreement"), choices, selected, _("agreeing or not"))
+
+
+def _list_answer(scope: Scope, *, count: int) -> str:
+    rows = (scope.chosen,) if scope.chosen else scope.clusters
+    off = [row.name for row in rows if not cluster_queries.makes_pool_status_requests(row)]
+    words = ngettext("%(n)s request kept.", "%(n)s requests kept.", count) % {"n": number(count)}
+    if off:
+        names = ", ".join(off)
+        return f"{words} {_('Switched off for %(names)s.') % {'names': names}}"
+    return words
+
+
+@require_GET
+def status_detail(request: HttpRequest, request_id: int) -> HttpResponse:
+    """One request: what was asked, what the server answered, and how that compares with our figures."""
+    try:
+        row = queries.status_request(request_id)
+        cluster = cluster_queries.cluster(row.cluster_id)
+    except (PoolStatusRequest.DoesNotExist, Cluster.DoesNotExist):
+        raise Http404(_("There is no such pool status request.")) from None
+    etag = fragment_etag(request, row.outcome, row.answered_at, row.is_removed)
+    unchanged = not_modified(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    return render_page_or_fragment(
+        request,
+        page="pools/status_detail.html",
+        fragment="pools/_status.html",
+        context={"page": _page(row, cluster)},
+        etag=etag,
+    )
+
+
+def _page(row: PoolStatusRequest, cluster: Cluster) -> StatusPage:
+    answers = list(queries.answers(row.pk))
+    ids = queries.pools_of_keys(row.cluster_id, [(a.driver, a.pool_name) for a in answers])
+    return StatusPage(
+        request=row,
+        cluster=cluster.name,
+        tone=TONES[Outcome(row.outcome)],
+        answer=_detail_answer(row),
+        lines=tuple(
+            AnswerLine(each, ids.get((each.driver, each.pool_name)), each.differences or ())
+            for each in answers
+        ),
+        manifest=yaml.safe_dump(row.answer, sort_keys=False, allow_unicode=True)
+        if row.answer
+        else "",
+    )
+
+
+def _detail_answer(row: PoolStatusRequest) -> str:
+    if row.outcome != Outcome.ANSWERED:
+        return f"{row.get_outcome_display().capitalize()}. {row.message}".strip()
+    if row.pools_differing is None:
+        return _("Answered, and not compared.")
+    if not row.pools_differing:
+        return _("Answered. The server's figures are ours.")
+    text = ngettext(
+        "Answered. %(n)s pool differs, with its reason beside it.",
+        "Answered. %(n)s pools differ, with their reasons beside them.",
+        row.pools_differing,
+    )
+    return text % {"n": number(row.pools_differing)}
