@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django.db import connection, transaction
 from django.db.models import DateTimeField, F, Q, Value
@@ -15,7 +14,11 @@ from django.db.models.functions import Greatest
 from clusters.choices import PoolStatusMode, Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
 from kube.connect import Target
-from kube.discovery import Capabilities
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kube.discovery import Capabilities
 
 # Kinds of which every change is followed. Pool status requests are made and taken away, not followed.
 FOLLOWED_KINDS: Final = (
@@ -57,9 +60,7 @@ class WatchedCluster:
     target: Target
 
 
-def ensure_clusters(
-    wanted: Sequence[WatchedCluster], *, now: datetime
-) -> list[Cluster]:
+def ensure_clusters(wanted: Sequence[WatchedCluster], *, now: datetime) -> list[Cluster]:
     """Have a row for each cluster of the configuration; the others are no longer watched, and stay readable."""
     with transaction.atomic():
         found = [_ensure_cluster(each, now=now) for each in wanted]
@@ -81,12 +82,8 @@ def _ensure_cluster(wanted: WatchedCluster, *, now: datetime) -> Cluster:
     cluster, is_new = Cluster.objects.get_or_create(
         name=wanted.name, defaults={**fields, "created_at": now}
     )
-    if not is_new and any(
-        getattr(cluster, name) != value for name, value in fields.items()
-    ):
-        Cluster.objects.filter(pk=cluster.pk).update(
-            revision=F("revision") + 1, **fields
-        )
+    if not is_new and any(getattr(cluster, name) != value for name, value in fields.items()):
+        Cluster.objects.filter(pk=cluster.pk).update(revision=F("revision") + 1, **fields)
         cluster.refresh_from_db()
     ClusterKind.objects.bulk_create(
         [ClusterKind(cluster=cluster, kind=kind) for kind in FOLLOWED_KINDS],
@@ -127,9 +124,7 @@ def _set(cluster_id: int, **fields: Any) -> None:
     differing = Q()
     for name, value in fields.items():
         differing |= ~Q(**{name: value})
-    Cluster.objects.filter(differing, pk=cluster_id).update(
-        revision=F("revision") + 1, **fields
-    )
+    Cluster.objects.filter(differing, pk=cluster_id).update(revision=F("revision") + 1, **fields)
 
 
 def record_discovery(cluster_id: int, found: Capabilities, *, now: datetime) -> bool:
@@ -147,13 +142,9 @@ def record_discovery(cluster_id: int, found: Capabilities, *, now: datetime) -> 
     return is_news
 
 
-def record_reach(
-    cluster_id: int, reach: Reach | str, *, message: str, now: datetime
-) -> None:
+def record_reach(cluster_id: int, reach: Reach | str, *, message: str, now: datetime) -> None:
     """Store how the cluster answered; writes nothing when it answers as before."""
-    Cluster.objects.filter(pk=cluster_id).exclude(
-        reach=reach, reach_message=message
-    ).update(
+    Cluster.objects.filter(pk=cluster_id).exclude(reach=reach, reach_message=message).update(
         reach=reach,
         reach_message=message,
         reach_changed_at=now,
@@ -254,12 +245,8 @@ def record_current(rows: Iterable[ClusterKind], *, now: datetime) -> None:
     found = list(rows)
     if not found:
         return
-    ClusterKind.objects.filter(pk__in=[row.pk for row in found]).update(
-        last_synced_at=now
-    )
-    recovered = [
-        row for row in found if row.state != ReadState.WATCHING or row.failures
-    ]
+    ClusterKind.objects.filter(pk__in=[row.pk for row in found]).update(last_synced_at=now)
+    recovered = [row for row in found if row.state != ReadState.WATCHING or row.failures]
     if recovered:
         ClusterKind.objects.filter(pk__in=[row.pk for row in recovered]).update(
             state=ReadState.WATCHING,
@@ -288,11 +275,7 @@ class KindFailure:
     @property
     def gap_reason(self) -> str:
         """Why the history has a hole meanwhile."""
-        return (
-            self.code
-            if self.code in {FORBIDDEN, DISK_FULL, DATABASE_AWAY}
-            else API_UNREACHABLE
-        )
+        return self.code if self.code in {FORBIDDEN, DISK_FULL, DATABASE_AWAY} else API_UNREACHABLE
 
 
 def record_failure(row: ClusterKind, failure: KindFailure, *, now: datetime) -> None:
@@ -321,9 +304,7 @@ def backoff_seconds(failures: int) -> float:
     return random.uniform(1.0, max(1.0, ceiling))
 
 
-def forget_cursor(
-    row: ClusterKind, *, reason: str, message: str, now: datetime
-) -> None:
+def forget_cursor(row: ClusterKind, *, reason: str, message: str, now: datetime) -> None:
     """The cursor is of no use any more: everything of the kind must be read anew."""
     open_gap(row, reason=reason, message=message, now=now)
     _update(row, {"resource_version": ""})
@@ -333,9 +314,7 @@ def record_not_served(row: ClusterKind, *, now: datetime) -> None:
     """The cluster does not have this kind; nothing is missed by not reading it."""
     if row.state != ReadState.NOT_SERVED:
         message = "The cluster does not serve this kind."
-        _update(
-            row, {"state": ReadState.NOT_SERVED, "message": message, "retry_at": None}
-        )
+        _update(row, {"state": ReadState.NOT_SERVED, "message": message, "retry_at": None})
         close_gaps(row.cluster_id, [row.kind], now=now)
         raise_revision(row.cluster_id)
 
@@ -398,9 +377,7 @@ def record_nodes(
     latest = {node.name: node for node in nodes}
     rows = ClusterNode.objects.filter(cluster_id=cluster_id)
     known = dict(
-        (rows if is_whole else rows.filter(name__in=latest)).values_list(
-            "name", "is_ready"
-        )
+        (rows if is_whole else rows.filter(name__in=latest)).values_list("name", "is_ready")
     )
     gone = {name for name, node in latest.items() if node.is_gone and name in known}
     if is_whole:
@@ -432,9 +409,7 @@ def record_nodes(
 
 def _update(row: ClusterKind, fields: Mapping[str, Any]) -> None:
     """Only the columns that differ, in the row and in the value at hand."""
-    differing = {
-        name: value for name, value in fields.items() if getattr(row, name) != value
-    }
+    differing = {name: value for name, value in fields.items() if getattr(row, name) != value}
     if differing:
         ClusterKind.objects.filter(pk=row.pk).update(**differing)
         for name, value in differing.items():

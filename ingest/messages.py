@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from clusters.services import KindFailure, NodeState
 from objects.services.log import Change
+
+if TYPE_CHECKING:
+    from clusters.services import KindFailure, NodeState
 
 
 @dataclass(frozen=True, slots=True)

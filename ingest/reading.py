@@ -6,12 +6,13 @@ further.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 import time
 import uuid
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from django.db import connection as database
@@ -31,7 +32,6 @@ from ingest.messages import (
     ReadingDone,
     WindowEnded,
 )
-from kube.connect import Connection
 from kube.digest import body_digest
 from kube.failures import Expired, KubeFailure
 from kube.kinds import NODE, ServedResource
@@ -40,6 +40,9 @@ from kube.watching import is_from_the_future, read_initial, watch_window
 from objects import queries
 from objects.choices import Op
 from objects.services.log import Change
+
+if TYPE_CHECKING:
+    from kube.connect import Connection
 
 # The API server sends no bookmark in shorter windows.
 _SHORTEST_WINDOW_SECONDS: Final = 5
@@ -98,7 +101,7 @@ class Reader:
             self._tell_failure(failure)
         except Closed:
             pass
-        except BaseException as error:  # noqa: BLE001 -- the writer raises it
+        except BaseException as error:
             self._put_if_open(ReaderCrashed(self.kind, error))
         finally:
             self.round.set_reading(self.kind, is_reading=False)
@@ -120,7 +123,9 @@ class Reader:
     def _read_all(self) -> None:
         self.round.set_reading(self.kind, is_reading=True)
         self.channel.put(ReadingBegan(self.kind))
-        known = {} if self.kind == NODE.name else queries.living_versions(self.cluster_id, self.kind)
+        known = (
+            {} if self.kind == NODE.name else queries.living_versions(self.cluster_id, self.kind)
+        )
         database.close()
         seen: set[str] = set()
         nodes: dict[str, NodeState] = {}
@@ -157,9 +162,7 @@ class Reader:
         change = _change(event, op, digest, generation, content)
         self.channel.put(Changed(self.kind, change, None))
 
-    def _end_reading(
-        self, done: InitialDone, seen: set[str], nodes: dict[str, NodeState]
-    ) -> None:
+    def _end_reading(self, done: InitialDone, seen: set[str], nodes: dict[str, NodeState]) -> None:
         self.resource_version = done.resource_version
         found = tuple(nodes.values()) if self.kind == NODE.name else None
         self.channel.put(
@@ -210,10 +213,8 @@ class Reader:
         self._put_if_open(ReadFailed(self.kind, said))
 
     def _put_if_open(self, message: ReadFailed | ReaderCrashed | ReaderEnded) -> None:
-        try:
+        with contextlib.suppress(Closed):
             self.channel.put(message)
-        except Closed:
-            pass
 
 
 def change_of(event: Seen, *, op: Op) -> Change:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import psycopg
 import structlog
@@ -35,11 +34,15 @@ from ingest.writing import Tally, Writer, ends_batch
 from kube.connect import Connection, connect
 from kube.discovery import Capabilities, discover
 from kube.failures import KubeFailure
-from kube.kinds import ServedResource
 from objects.services.partitions import LOG, ensure_partitions
 from objects.services.staging import open_cursor
 from pools.services import derive
 from pools.services.rollups import SAMPLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from kube.kinds import ServedResource
 
 log = structlog.get_logger()
 
@@ -63,9 +66,7 @@ class SyncResult:
     failure: str = ""
 
 
-def sync_cluster(
-    cluster_id: int, *, seconds: float, clock: Callable[[], datetime]
-) -> SyncResult:
+def sync_cluster(cluster_id: int, *, seconds: float, clock: Callable[[], datetime]) -> SyncResult:
     """Follow a cluster for one window; at once over when it is paused, or when another worker has it."""
     cluster = Cluster.objects.get(pk=cluster_id)
     if not cluster.is_watched or cluster.is_paused:
@@ -278,7 +279,7 @@ class _Pass:
                 self._writer.store(batch)
             if last is not None:
                 self._note(last)
-            if not batch and last is None or isinstance(last, Counted):
+            if (not batch and last is None) or isinstance(last, Counted):
                 self._writer.derive_some()
 
     def _collect(self, channel: Channel) -> tuple[list[Message], Message | None]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
@@ -13,7 +11,6 @@ from clusters import services as clusters
 from clusters.choices import ReadState
 from clusters.models import ClusterKind
 from clusters.services import NodeState
-from dra.values import PoolKey, Release
 from ingest.messages import (
     Changed,
     Counted,
@@ -30,6 +27,12 @@ from objects.services.log import Change, Moved, record_changes, record_missing
 from objects.services.staging import Cursor, open_cursor
 from pools.services import allocations, derive, slices
 from pools.services import taint_rules as rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from dra.values import PoolKey, Release
 
 # Kinds that figures are computed from.
 _FIGURE_KINDS: Final = frozenset(

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
 import zstandard
@@ -16,6 +13,11 @@ from django.db import connection
 
 from kube.digest import with_pool_generation
 from objects.models import BodyDictionary, KubeObject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
+    from uuid import UUID
 
 # Dictionaries never change, so a process keeps those it met.
 _MOST_DICTIONARIES: Final = 256

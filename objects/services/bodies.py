@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final, NamedTuple
-from uuid import UUID
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 import zstandard
@@ -16,6 +13,11 @@ from kube.kinds import RESOURCE_SLICE
 from objects import queries
 from objects.models import BodyDictionary
 from objects.services.staging import Cursor, copy_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
 
 LEVEL: Final = 3
 # From this many bodies on a dictionary pays; more samples than the second number make it no better.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Final
-from uuid import UUID
+from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
 from objects.services.log import BODIES_LOCK
 from objects.services.staging import Cursor, open_cursor
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 # A checkpoint is due when the log since the latest one is as long as what is live, but not more often than this.
 _SHORTEST: Final = {"ResourceClaim": timedelta(hours=1)}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, Final
 
 from objects.choices import Op
 from objects.queries import Version
 from objects.services import bodies
 from objects.services.staging import Cursor, as_text, copy_rows, stage_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
 
 _TICK: Final = timedelta(microseconds=1)
 _DELETIONS: Final = frozenset({Op.DELETED, Op.RESYNC_DELETED})
@@ -186,9 +188,7 @@ def _is_news(state: _State | None, change: Change) -> bool:
     return state.version != Version(change.digest, change.generation)
 
 
-def _apply(
-    state: _State, change: Change, *, cluster_id: int, now: datetime
-) -> tuple[Any, ...]:
+def _apply(state: _State, change: Change, *, cluster_id: int, now: datetime) -> tuple[Any, ...]:
     """The row of the log. Its moment is later than that of the object's latest change, whatever the clock says."""
     at = now if state.changed_at is None else max(now, state.changed_at + _TICK)
     if not change.is_deletion:

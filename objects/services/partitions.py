@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from django.db import transaction
 
 from objects.services.staging import Cursor, open_cursor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 DAYS_AHEAD: Final = 7
 # One number of Postgres' advisory locks, so that two workers never make the same partition at once.
@@ -91,7 +93,9 @@ def _end(table: Partitioned, start: datetime) -> datetime:
 
 
 def _name(table: Partitioned, start: datetime) -> str:
-    return f"{table.table}_p{start:%Y%m%d}" if table.by == "day" else f"{table.table}_p{start:%Y%m}"
+    return (
+        f"{table.table}_p{start:%Y%m%d}" if table.by == "day" else f"{table.table}_p{start:%Y%m}"
+    )
 
 
 def _start_of(name: str) -> datetime | None:

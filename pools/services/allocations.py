@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, Final
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -21,8 +18,14 @@ from dra.values import (
     PoolKey,
     PoolName,
 )
-from objects.services.log import Moved
 from objects.services.staging import Cursor, as_jsonb, as_text, stage_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from objects.services.log import Moved
 
 _COLUMNS: Final = {
     "claim_object_id": "int8",

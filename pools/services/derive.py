@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -27,6 +26,9 @@ from kube.digest import with_pool_generation
 from objects import queries
 from objects.services.staging import Cursor, as_jsonb, as_text, copy_rows, stage_rows
 from pools.services.allocations import allocations_of_pools
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 # Slices that are decoded at once: it bounds memory.
 _CHUNK_SLICES: Final = 128

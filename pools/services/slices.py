@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from dra.parsing import parse_resource_slice
 from dra.values import DriverName, NodeKind, PoolKey, PoolName
-from objects.services.log import Moved
 from objects.services.staging import Cursor, as_text, stage_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from objects.services.log import Moved
 
 _COLUMNS: Final = {
     "object_id": "int8",

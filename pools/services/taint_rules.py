@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -10,8 +10,12 @@ from dra.parsing import parse_taint_rule
 from dra.values import DriverName, PoolKey, PoolName, TaintRule
 from kube.kinds import DEVICE_TAINT_RULE
 from objects import queries
-from objects.services.log import Moved
-from objects.services.staging import Cursor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from objects.services.log import Moved
+    from objects.services.staging import Cursor
 
 
 def taint_rules(cluster_id: int) -> tuple[TaintRule, ...]:
