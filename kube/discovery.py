@@ -268,6 +268,6 @@ def parse_gates(lines: Iterable[bytes]) -> dict[str, bool]:
         found = _GATE.match(line)
         if found:
             gates[found.group(1).decode()] = found.group(2) == b"1"
-        elif gates and not line.startswith(b"#"):
+        elif gates:
             break
     return gates

@@ -91,6 +91,7 @@ class ApiServer:
 
     def _serve(self, plain: socket.socket) -> None:
         connection = plain
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             if self._tls is not None:
                 connection = self._tls.wrap_socket(plain, server_side=True)

@@ -24,7 +24,7 @@ VALUES = st.sampled_from(
         [1, "]}", {"a": "}"}],
         {"metadata": {"items": []}},
         {"items": [{"metadata": 1}, {"metadata": 2}]},
-        {'},{"metadata":': ["\\\"", {}]},
+        {'},{"metadata":': ['\\"', {}]},
     ]
 )
 ITEMS = st.lists(

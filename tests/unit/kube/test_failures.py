@@ -32,6 +32,7 @@ RECORDED = {
     "404-object": (NotFound, False, None),
     "404-resource-of-served-version": (NotFound, False, None),
     "404-version-not-served": (NotFound, False, None),
+    "404-pool-status-request-not-served": (NotFound, False, None),
     "404-group-document": (NotFound, False, None),
     "404-group-not-served": (NotFound, False, None),
     "409-already-exists": (Conflict, False, None),
