@@ -134,7 +134,7 @@ def record_discovery(cluster_id: int, found: Capabilities, *, now: datetime) -> 
         "server_version": found.server_version.git_version,
     }
     before = Cluster.objects.filter(pk=cluster_id).values(*fields).get()
-    is_news = before != fields
+    is_news = bool(before != fields)
     if is_news:
         _set(cluster_id, **fields)
     Cluster.objects.filter(pk=cluster_id).update(discovered_at=now)

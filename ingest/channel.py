@@ -60,4 +60,5 @@ class Channel:
 
     @property
     def is_closed(self) -> bool:
+        """Whether the writer has given up."""
         return self._is_closed

@@ -29,6 +29,7 @@ class Changed:
 
     @property
     def size(self) -> int:
+        """Bytes that it holds in memory, roughly."""
         return len(self.change.content) if isinstance(self.change, Change) else 100
 
 

@@ -62,11 +62,13 @@ class Round:
         self._lock = threading.Lock()
 
     def set_reading(self, kind: str, *, is_reading: bool) -> None:
+        """Note that a full read of a kind begins or ends."""
         with self._lock:
             (self._reading.add if is_reading else self._reading.discard)(kind)
 
     @property
     def seconds_left(self) -> float:
+        """Until the time is up; negative afterwards."""
         return self._deadline - time.monotonic()
 
     @property
@@ -218,6 +220,7 @@ class Reader:
 
 
 def change_of(event: Seen, *, op: Op) -> Change:
+    """What the log is told of an object."""
     digest, generation, content = body_digest(event)
     return _change(event, op, digest, generation, content)
 

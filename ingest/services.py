@@ -6,11 +6,12 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 import psycopg
+import redis
 import structlog
+from django.core.cache import cache
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.utils import Error as DatabaseError
 
@@ -20,6 +21,7 @@ from clusters.models import Cluster, ClusterKind
 from clusters.services import KindFailure, Overtaken
 from dra.values import Release
 from ingest.channel import Channel
+from ingest.configured import Configuration, configured_clusters
 from ingest.messages import (
     Changed,
     Counted,
@@ -41,6 +43,7 @@ from pools.services.rollups import SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
 
     from kube.kinds import ServedResource
 
@@ -55,6 +58,7 @@ _BATCH_SECONDS: Final = 0.25
 _QUIET_SECONDS: Final = 0.03
 _IDLE_SECONDS: Final = 0.5
 _JOIN_SECONDS: Final = 30.0
+_DATABASE_AWAY: Final = "ingest.database_away_since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,14 +187,25 @@ def _reach(code: str) -> Reach:
     return Reach(code) if code in Reach.values else Reach.UNREACHABLE
 
 
+def _absence_reason() -> str:
+    """Why nobody read for a while: the database was away, or else the worker itself."""
+    was_away = None
+    with suppress(OSError, redis.RedisError):
+        was_away = cache.get(_DATABASE_AWAY)
+        if was_away is not None:
+            cache.delete(_DATABASE_AWAY)
+    return clusters.WORKER_AWAY if was_away is None else clusters.DATABASE_AWAY
+
+
 def _note_absence(rows: Mapping[str, ClusterKind], *, now: datetime) -> None:
     """Nobody has read for longer than an API server is sure to keep events: what was seen late is said so."""
+    reason = _absence_reason()
     for row in rows.values():
         is_followed = row.resource_version and row.state == ReadState.WATCHING
         if not is_followed or row.last_synced_at is None:
             continue
         if now - row.last_synced_at > clusters.GUARANTEED_EVENTS:
-            clusters.open_gap(row, reason=clusters.WORKER_AWAY, message="", now=now)
+            clusters.open_gap(row, reason=reason, message="", now=now)
 
 
 def _due(
@@ -340,6 +355,37 @@ class _Pass:
                 clusters.record_failure(row, said, now=now)
 
 
-def sync_expires(seconds: float) -> timedelta:
-    """How long a queued pass may wait for a worker before it is of no use."""
-    return timedelta(seconds=2 * seconds)
+def ensure_clusters(configuration: Configuration, *, now: datetime) -> list[int]:
+    """Watch what the configuration means; returns the ids of all watched clusters."""
+    wanted = configured_clusters(configuration)
+    if wanted is not None:
+        clusters.ensure_clusters(wanted, now=now)
+    return list(
+        Cluster.objects.filter(is_watched=True).order_by("pk").values_list("pk", flat=True)
+    )
+
+
+def clusters_to_sync() -> list[int]:
+    """Clusters that should be read and that nobody reads at this moment."""
+    wanted = Cluster.objects.filter(is_watched=True, is_paused=False).order_by("pk")
+    busy = clusters_in_sync()
+    return [pk for pk in wanted.values_list("pk", flat=True) if pk & 0x7FFF_FFFF not in busy]
+
+
+def rediscover_cluster(cluster_id: int, *, clock: Callable[[], datetime]) -> None:
+    """Ask a cluster again what it serves; a failure is its reach, and lowers nothing that is known."""
+    cluster = Cluster.objects.get(pk=cluster_id)
+    if cluster.is_paused:
+        return
+    try:
+        discover_cluster(cluster, connect(clusters.target_of(cluster)), clock=clock)
+    except KubeFailure as failure:
+        clusters.record_reach(
+            cluster_id, _reach(failure.code), message=failure.message, now=clock()
+        )
+
+
+def note_database_away(*, now: datetime) -> None:
+    """Remember, outside the database, since when it is away, so that the gap can say why."""
+    with suppress(OSError, redis.RedisError):
+        cache.add(_DATABASE_AWAY, now.isoformat(), timeout=86_400)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from dra.values import PoolKey, Release
+    from dra.values import PoolKey, Release, TaintRule
 
 # Kinds that figures are computed from.
 _FIGURE_KINDS: Final = frozenset(
@@ -224,7 +224,7 @@ class Writer:
         old = self._knowledge
         if DEVICE_TAINT_RULE.name not in known:
             is_served = DEVICE_TAINT_RULE.name in self.served
-            found = None if is_served else ()
+            found: tuple[TaintRule, ...] | None = None if is_served else ()
         elif old is None or old.taint_rules is None or has_new_rules:
             found = rules.taint_rules(self.cluster_id)
         else:
@@ -249,6 +249,7 @@ class Writer:
             self.tally(last.kind).failure = last.failure.message
 
     def tally(self, kind: str) -> Tally:
+        """What this pass did to a kind so far."""
         return self.tallies.setdefault(kind, Tally())
 
     @property

@@ -219,7 +219,7 @@ def digests_without_dictionary(cluster_id: int, *, limit: int) -> dict[str, list
 def _newest_bodies(
     cluster_id: int, kind: str, *, dictionary_id: int | None, limit: int
 ) -> list[tuple[UUID, int, int]]:
-    return rows(  # type: ignore[return-value]
+    return rows(
         """
         SELECT b.digest, b.size_bytes, octet_length(b.content)
         FROM objects_kubeobject o

@@ -141,13 +141,29 @@ def record_missing(
 ) -> list[Moved]:
     """Objects that a full read did not find any more."""
     cursor.execute(
-        "SELECT id, kind, uid, namespace, name, api_version, resource_version, digest, generation"
+        "SELECT kind, uid, namespace, name, api_version, resource_version, digest, generation"
         " FROM objects_kubeobject WHERE cluster_id = %s AND id = ANY(%s) AND deleted_at IS NULL",
         (cluster_id, list(object_ids)),
         binary=True,
     )
-    changes = [Change(Op.RESYNC_DELETED, *row[1:], b"") for row in cursor.fetchall()]
+    changes = [_missing(row) for row in cursor.fetchall()]
     return record_changes(cursor, cluster_id, changes, now=now)
+
+
+def _missing(row: tuple[Any, ...]) -> Change:
+    kind, uid, namespace, name, api_version, resource_version, digest, generation = row
+    return Change(
+        op=Op.RESYNC_DELETED,
+        kind=kind,
+        uid=uid,
+        namespace=namespace,
+        name=name,
+        api_version=api_version,
+        resource_version=resource_version,
+        digest=digest,
+        generation=generation,
+        content=b"",
+    )
 
 
 def _load(

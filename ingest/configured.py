@@ -1,0 +1,79 @@
+"""Which clusters the configuration means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from clusters.choices import Source
+from clusters.services import WatchedCluster
+from kube.connect import Target, default_target
+from kube.failures import KubeFailure
+from kube.logins import contexts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Configuration(Protocol):
+    """The settings that say what to watch."""
+
+    @property
+    def clusters(self) -> Sequence[str]:
+        """Contexts of the kubeconfig, or files."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether to watch the bundled cluster, whatever else is there."""
+
+    @property
+    def simulator_url(self) -> str | None:
+        """Where the bundled cluster is served, if it is."""
+
+
+def configured_clusters(configuration: Configuration) -> list[WatchedCluster] | None:
+    """None when nothing is named and nothing answers: then whatever was watched stays so."""
+    if configuration.clusters and not configuration.simulated:
+        return _distinct([_named(text) for text in configuration.clusters])
+    if configuration.simulator_url:
+        target = Target("url", url=configuration.simulator_url)
+        return [WatchedCluster("simulated", Source.SIMULATED, target)]
+    if configuration.simulated:
+        return None
+    found = default_target()
+    if found is None:
+        return None
+    if found.kind == "in_cluster":
+        return [WatchedCluster("in-cluster", Source.IN_CLUSTER, found)]
+    return [_of_kubeconfig(found.path)]
+
+
+def _named(text: str) -> WatchedCluster:
+    path = Path(text).expanduser()
+    if path.is_file():
+        return _of_kubeconfig(str(path))
+    return WatchedCluster(text, Source.KUBECONFIG, Target("kubeconfig", context=text))
+
+
+def _of_kubeconfig(path: str | None) -> WatchedCluster:
+    """The current context of a file. A file that cannot be read is watched all the same: its cluster's page says why."""
+    try:
+        current = [context.name for context in contexts(path) if context.is_current]
+    except KubeFailure:
+        current = []
+    name = current[0] if current else path or "kubeconfig"
+    context = current[0] if current else None
+    return WatchedCluster(
+        name, Source.KUBECONFIG, Target("kubeconfig", path=path, context=context)
+    )
+
+
+def _distinct(found: Sequence[WatchedCluster]) -> list[WatchedCluster]:
+    """Two files may have a context of one name: the later ones are told apart by their file."""
+    named: dict[str, WatchedCluster] = {}
+    for each in found:
+        name = each.name
+        if name in named:
+            name = f"{each.name} ({each.target.path})"
+        named.setdefault(name, WatchedCluster(name, each.source, each.target))
+    return list(named.values())

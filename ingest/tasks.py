@@ -1,0 +1,77 @@
+"""Celery's side of the collection: when what is run. The clock is read here and nowhere below."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import psycopg
+import structlog
+from celery import shared_task
+from celery.signals import worker_ready
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
+
+from ingest import services
+
+log = structlog.get_logger()
+
+# A pass that was over so soon had nothing to read: the next beat starts another, so that nobody runs in circles.
+_SHORTEST_PASS_SECONDS: Final = 1.0
+_DATABASE_ERRORS: Final = (OperationalError, InterfaceError, psycopg.Error)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@worker_ready.connect
+def _discover_at_start(**_kwargs: Any) -> None:
+    """The configuration may be another than in the run before."""
+    discover_clusters.apply_async(expires=60)
+
+
+@shared_task(name="ingest.start_syncs", ignore_result=True)
+def start_syncs() -> None:
+    """Begin with each cluster that nobody reads at this moment."""
+    try:
+        for cluster_id in services.clusters_to_sync():
+            _queue_sync(cluster_id)
+    except _DATABASE_ERRORS as error:
+        log.warning("the database cannot be reached", error=str(error))
+
+
+@shared_task(name="ingest.sync_cluster", ignore_result=True, time_limit=1800)
+def sync_cluster(cluster_id: int) -> None:
+    """One window of one cluster. The next one is queued at its end, so that windows follow each other at once."""
+    began = time.monotonic()
+    seconds = settings.DRADASH.watch_window_seconds
+    try:
+        result = services.sync_cluster(cluster_id, seconds=seconds, clock=_now)
+    except _DATABASE_ERRORS as error:
+        # What was not stored is read again: cursors move only with their data.
+        log.warning("the database cannot be reached", cluster=cluster_id, error=str(error))
+        services.note_database_away(now=_now())
+        return
+    is_worth_another = time.monotonic() - began >= _SHORTEST_PASS_SECONDS
+    if is_worth_another and not result.is_busy and not result.failure:
+        _queue_sync(cluster_id)
+
+
+def _queue_sync(cluster_id: int) -> None:
+    expires = 2 * settings.DRADASH.watch_window_seconds
+    sync_cluster.apply_async((cluster_id,), expires=expires)
+
+
+@shared_task(name="ingest.discover_clusters", ignore_result=True)
+def discover_clusters() -> None:
+    """Bring the list of clusters up to date, then ask each what it serves, each in a task of its own."""
+    for cluster_id in services.ensure_clusters(settings.DRADASH, now=_now()):
+        discover_cluster.apply_async((cluster_id,), expires=60)
+
+
+@shared_task(name="ingest.discover_cluster", ignore_result=True, time_limit=300)
+def discover_cluster(cluster_id: int) -> None:
+    """Ask one cluster what it serves and lets us do."""
+    services.rediscover_cluster(cluster_id, clock=_now)
