@@ -7,16 +7,29 @@ from django.http import HttpRequest, HttpResponse
 from django.template import TemplateDoesNotExist
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
+from django.views.defaults import bad_request as refused
 from django.views.defaults import server_error as bug
 
+from api import problems as api
+
+API_PATH = "/api/"
 RETRY_AFTER_SECONDS = 5
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django calls this inside its `except`, also for errors in middleware, where no middleware of ours would see them."""
-    if isinstance(sys.exception(), OperationalError | InterfaceError):
-        return database_away(request)
-    return bug(request)
+    error = sys.exception()
+    is_away = isinstance(error, OperationalError | InterfaceError)
+    if request.path.startswith(API_PATH):
+        return api.unavailable(request) if is_away else api.server_error(request)
+    return database_away(request) if is_away else bug(request)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What Django refuses before any view: a host that is not ours, above all."""
+    if request.path.startswith(API_PATH):
+        return api.bad_request(request)
+    return refused(request, exception)
 
 
 def database_away(request: HttpRequest) -> HttpResponse:

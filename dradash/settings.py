@@ -169,7 +169,16 @@ STORAGES = {
     "staticfiles": {"BACKEND": _STATIC_STORAGE},
 }
 
+# Sign-in, errors and media types are said by the views of `api` themselves.
 REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema"}
+SPECTACULAR_SETTINGS = {
+    "OAS_VERSION": "3.1.0",
+    "TITLE": "DRA-Dash",
+    "DESCRIPTION": "Pools, devices and history of Kubernetes Dynamic Resource Allocation. Reads only.",
+    "VERSION": "1.0.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": ["api.openapi.add_components"],
+}
 
 LOGGING_CONFIG = None
 logs.configure(level=env.str("LOG_LEVEL", "INFO"), as_json=env.bool("LOG_JSON", False))

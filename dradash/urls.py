@@ -16,10 +16,13 @@ urlpatterns += [
         ("clusters/", "clusters.urls"),
         ("pools/", "pools.urls"),
         ("api/v1/", "api.urls"),
+        # Other addresses under /api/ get the API's kind of answer.
+        ("api/", "api.missing_urls"),
         ("ui/", "ui.urls"),
         ("", "dashboard.urls"),
     )
     if find_spec(module)
 ]
 
+handler400 = "dradash.errors.bad_request"
 handler500 = "dradash.errors.server_error"

@@ -15,8 +15,6 @@ from dradash.up.folder import HomeFolder
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 STARTER_FAILED = 3
-WEB_PROCESSES = 2
-WEB_THREADS = 4
 LOG_BYTES = "10MB"
 # Retries come 1, 2, 3 … seconds apart and never end: a full disk or a slow server is waited out.
 RETRIES = 1_000_000
@@ -76,7 +74,7 @@ def product(home: HomeFolder, address: Address) -> Iterator[Program]:
     markers = Markers(home.run)
     yield Program(
         "web",
-        _web_command(address),
+        [sys.executable, "-m", "gunicorn", "--bind", str(address)],
         after=markers.pages_ready,
         environment={
             "DATABASE_CONNECT_TIMEOUT_SECONDS": "2",
@@ -93,16 +91,6 @@ def product(home: HomeFolder, address: Address) -> Iterator[Program]:
     yield Program(
         "starter", [sys.executable, "-m", "dradash.up.starter", address.host, str(address.port)]
     )
-
-
-def _web_command(address: Address) -> list[str]:
-    return [
-        sys.executable,
-        *("-m", "gunicorn", "dradash.wsgi", "--chdir", str(REPOSITORY)),
-        *("--bind", str(address), "--worker-class", "gthread", "--preload", "--no-control-socket"),
-        *("--workers", str(WEB_PROCESSES), "--threads", str(WEB_THREADS)),
-        *("--timeout", "60", "--graceful-timeout", "3", "--keep-alive", "15"),
-    ]
 
 
 def supervisor_configuration(home: HomeFolder, groups: Mapping[str, Sequence[Program]]) -> str:

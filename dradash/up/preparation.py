@@ -1,0 +1,55 @@
+"""Static files, tables and the first account, brought in step with the code; what is done already is left alone."""
+
+import hashlib
+import os
+import secrets
+from pathlib import Path
+
+from django.contrib.auth import get_user_model
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+ADMIN_NAME = "admin"
+
+
+def collect_static_files(folder: Path) -> None:
+    """Copy, compress and name them by content, if any changed since the last time."""
+    stamp = folder / ".collected"
+    current = _static_fingerprint()
+    if stamp.exists() and stamp.read_text() == current:
+        return
+    call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+    stamp.write_text(current)
+
+
+def migrate() -> None:
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", interactive=False, verbosity=0)
+
+
+def create_first_admin() -> str | None:
+    """An account that may do everything, if there is none; what to tell about it."""
+    users = get_user_model().objects
+    if users.filter(is_superuser=True).exists():
+        return None
+    given = os.environ.get("DRADASH_ADMIN_PASSWORD")
+    password = given or secrets.token_urlsafe(12)
+    users.create_superuser(ADMIN_NAME, password=password)
+    if given:
+        return f"Sign in as {ADMIN_NAME} with the password in DRADASH_ADMIN_PASSWORD."
+    return (
+        f"Sign in as {ADMIN_NAME} with the password {password}\n"
+        f"It is shown this once; `dradash changepassword {ADMIN_NAME}` sets another."
+    )
+
+
+def _static_fingerprint() -> str:
+    digest = hashlib.sha256()
+    for finder in get_finders():
+        for name, storage in finder.list([]):
+            status = Path(storage.path(name)).stat()
+            digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
