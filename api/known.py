@@ -1,0 +1,111 @@
+"""What an answer rests on: how fresh each cluster is, and which gaps are open.
+
+Read before the rows, so that an ETag is never newer than what it names.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.utils.http import parse_etags
+from rest_framework.request import Request
+
+from clusters import queries
+from clusters.models import Cluster, Gap
+from clusters.queries import Freshness
+
+# Counted up when shapes change, so that no reader keeps an answer of the old shape.
+SHAPES = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Freshness by cluster id, and the gaps that last."""
+
+    now: datetime
+    clusters: dict[int, Cluster]
+    freshness: dict[int, Freshness]
+    gaps: tuple[Gap, ...]
+
+    def named(self, names: Sequence[str]) -> Self:
+        """The same for the clusters that a filter names, by name or number; for all without names."""
+        if not names:
+            return self
+        return self.of(
+            number
+            for number, each in self.clusters.items()
+            if each.name in names or str(number) in names
+        )
+
+    def of(self, cluster_ids: Iterable[int]) -> Self:
+        """The same for these clusters alone."""
+        kept = [number for number in cluster_ids if number in self.clusters]
+        return type(self)(
+            now=self.now,
+            clusters={number: self.clusters[number] for number in kept},
+            freshness={number: self.freshness[number] for number in kept},
+            gaps=tuple(gap for gap in self.gaps if gap.cluster_id in kept),
+        )
+
+    def observed_at(self) -> datetime | None:
+        """The moment for which all of it was known; None as soon as one cluster has none."""
+        moments = [fresh.observed_at for fresh in self.freshness.values()]
+        known = [moment for moment in moments if moment is not None]
+        return min(known) if known and len(known) == len(moments) else None
+
+
+def read_known(*, now: datetime) -> Known:
+    """Three queries, whatever the number of clusters."""
+    clusters = {each.pk: each for each in queries.clusters()}
+    gaps = tuple(gap for gap in queries.open_gaps() if gap.cluster_id in clusters)
+    freshness = queries.freshness(clusters.values())
+    return Known(now=now, clusters=clusters, freshness=freshness, gaps=gaps)
+
+
+def etag(request: Request, known: Known, *, also: Sequence[Any] = ()) -> str:
+    """Weak: the same tag means the same figures and the same trust in them, though observed since.
+
+    So `observed_at` and the resource versions of `source` are no part of it. A 304 tells the newer moment in Dradash-Observed-At.
+    """
+    parts = (
+        SHAPES,
+        request.build_absolute_uri(),
+        request.accepted_renderer.format,
+        getattr(request, "LANGUAGE_CODE", ""),
+        _role(request.user),
+        [_state(fresh, now=known.now) for fresh in known.freshness.values()],
+        [gap.pk for gap in known.gaps],
+        list(also),
+    )
+    return 'W/"' + hashlib.sha256(repr(parts).encode()).hexdigest()[:32] + '"'
+
+
+def has_etag(request: Request, tag: str) -> bool:
+    """Whether the reader already has what the tag names."""
+    given = parse_etags(request.headers.get("If-None-Match", ""))
+    return "*" in given or tag in [f"W/{each.removeprefix('W/')}" for each in given]
+
+
+def _role(user: AbstractBaseUser | AnonymousUser) -> tuple[bool, bool]:
+    return (getattr(user, "is_staff", False), getattr(user, "is_superuser", False))
+
+
+def _state(fresh: Freshness, *, now: datetime) -> tuple[object, ...]:
+    failures = [(kind.kind, kind.state, kind.message) for kind in fresh.failures]
+    return (
+        fresh.cluster_id,
+        fresh.cluster_name,
+        fresh.revision,
+        fresh.observed_at is None,
+        fresh.is_stale(now),
+        fresh.is_simulated,
+        fresh.is_paused,
+        fresh.is_watched,
+        fresh.is_reading,
+        sorted(fresh.resource_versions),
+        failures,
+    )

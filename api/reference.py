@@ -1,0 +1,214 @@
+"""The OpenAPI document as a page shows it: plain values, with every reference followed."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterEntry:
+    name: str
+    place: str
+    kind: str
+    description: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldEntry:
+    """One member of a shape. `shape` names another one that it has or holds."""
+
+    name: str
+    kind: str
+    description: str
+    shape: str | None
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeEntry:
+    name: str
+    description: str
+    fields: tuple[FieldEntry, ...]
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEntry:
+    media_type: str
+    shape: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperationEntry:
+    name: str
+    path: str
+    summary: str
+    description: str
+    parameters: tuple[ParameterEntry, ...]
+    answers: tuple[AnswerEntry, ...]
+    # A line for the shell, without host.
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
+class TagEntry:
+    name: str
+    slug: str
+    operations: tuple[OperationEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemEntry:
+    status: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    title: str
+    version: str
+    description: str
+    tags: tuple[TagEntry, ...]
+    shapes: tuple[ShapeEntry, ...]
+    problems: tuple[ProblemEntry, ...]
+
+
+def reference(document: Json) -> Reference:
+    """All of one OpenAPI document."""
+    operations = [
+        (operation["tags"][0], _operation(path, operation))
+        for path, methods in document["paths"].items()
+        for operation in methods.values()
+    ]
+    schemas = document["components"]["schemas"]
+    return Reference(
+        title=document["info"]["title"],
+        version=document["info"]["version"],
+        description=document["info"]["description"],
+        tags=tuple(
+            TagEntry(
+                tag["name"],
+                tag["name"].lower().replace(" ", "-"),
+                tuple(entry for name, entry in operations if name == tag["name"]),
+            )
+            for tag in document["tags"]
+        ),
+        shapes=tuple(_shape(name, schema, schemas) for name, schema in schemas.items()),
+        problems=_problems(document),
+    )
+
+
+def _problems(document: Json) -> tuple[ProblemEntry, ...]:
+    responses = next(iter(document["paths"].values()))["get"]["responses"]
+    every = {
+        status: found["$ref"]
+        for methods in document["paths"].values()
+        for status, found in (responses | methods["get"]["responses"]).items()
+        if "$ref" in found
+    }
+    texts = document["components"]["responses"]
+    return tuple(
+        ProblemEntry(status, texts[_name(every[status])]["description"])
+        for status in sorted(every)
+    )
+
+
+def _operation(path: str, operation: Json) -> OperationEntry:
+    content = operation["responses"]["200"]["content"]
+    return OperationEntry(
+        name=operation["operationId"],
+        path=path,
+        summary=operation["summary"],
+        description=operation["description"],
+        parameters=tuple(_parameter(each) for each in operation["parameters"]),
+        answers=tuple(
+            AnswerEntry(media_type, _name(found["schema"]["$ref"]))
+            for media_type, found in content.items()
+        ),
+        call=path.replace("{id}", "42"),
+    )
+
+
+def _parameter(found: Json) -> ParameterEntry:
+    example = found.get("example", "")
+    text = example[0] if isinstance(example, list) else str(example)
+    return ParameterEntry(
+        found["name"], found["in"], _kind(found["schema"]), found["description"], text
+    )
+
+
+def _shape(name: str, schema: Json, schemas: Json) -> ShapeEntry:
+    return ShapeEntry(
+        name=name,
+        description=schema["description"],
+        fields=tuple(_fields(schema, depth=0)),
+        example=msgspec.json.format(
+            msgspec.json.encode(example(schema, schemas)), indent=2
+        ).decode(),
+    )
+
+
+def _fields(schema: Json, *, depth: int) -> Iterator[FieldEntry]:
+    for name, found in schema.get("properties", {}).items():
+        target = _target(found)
+        description = found.get("description", "")
+        yield FieldEntry(name, _kind(found), description, target, depth)
+        inner = found.get("items", found)
+        yield from _fields(inner, depth=depth + 1)
+
+
+def _target(schema: Json) -> str | None:
+    """The shape that a member has, or of which it holds many."""
+    for found in (schema, schema.get("items", {}), *schema.get("anyOf", ())):
+        if "$ref" in found:
+            return _name(found["$ref"])
+    return None
+
+
+def _kind(schema: Json) -> str:
+    """A type in words: `list of Pool`, `text or null`."""
+    if "$ref" in schema:
+        return _name(schema["$ref"])
+    if "anyOf" in schema:
+        return " or ".join(_kind(each) for each in schema["anyOf"])
+    if "enum" in schema:
+        return " | ".join(schema["enum"])
+    kinds = schema.get("type", "any")
+    names = kinds if isinstance(kinds, list) else [kinds]
+    return " or ".join(_word(each, schema) for each in names)
+
+
+def _word(kind: str, schema: Json) -> str:
+    if kind == "array":
+        return f"list of {_kind(schema['items'])}"
+    if kind == "string":
+        return {"date-time": "time", "uri": "URL", "uuid": "UUID"}.get(
+            schema.get("format", ""), "text"
+        )
+    return kind
+
+
+def example(schema: Json, schemas: Json) -> Any:
+    """A value of a schema, made of the examples of its members."""
+    if "$ref" in schema:
+        return example(schemas[_name(schema["$ref"])], schemas)
+    if "examples" in schema:
+        return schema["examples"][0]
+    if "anyOf" in schema:
+        return example(schema["anyOf"][0], schemas)
+    if "properties" in schema:
+        required = schema.get("required", ())
+        members = schema["properties"].items()
+        return {name: example(found, schemas) for name, found in members if name in required}
+    if "items" in schema:
+        return [example(schema["items"], schemas)]
+    return {} if "additionalProperties" in schema else None
+
+
+def _name(reference_text: str) -> str:
+    return reference_text.rpartition("/")[2]

@@ -1,0 +1,107 @@
+"""What all API views do: sign-in, unknown parameters, problems, ETags."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import MethodNotAllowed
+from rest_framework.permissions import BasePermission, IsAuthenticated
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from api.known import Known, etag, has_etag
+from api.negotiation import JSONText, Negotiation
+from api.openapi import Operation
+from api.parameters import Parameters
+from api.problems import on_exception
+from api.views.authentication import BearerAuthentication, QuietSession
+
+Json = dict[str, Any]
+
+# An answer belongs to whoever signed in, and is asked for anew each time, which a 304 makes cheap.
+CACHE_CONTROL = "private, no-cache"
+
+
+class ReadView(APIView):
+    """GET, HEAD and OPTIONS for those who are signed in. `allowed` names every query parameter there is."""
+
+    http_method_names = ["get", "head", "options"]
+    authentication_classes: Sequence[type[BaseAuthentication]] = (
+        BearerAuthentication,
+        QuietSession,
+    )
+    permission_classes: Sequence[type[BasePermission]] = (IsAuthenticated,)
+    renderer_classes: Sequence[type[BaseRenderer]] = (JSONText,)
+    content_negotiation_class = Negotiation
+    schema: Operation | None = Operation()
+
+    allowed: ClassVar[tuple[str, ...]] = ("format",)
+
+    # For the schema.
+    operation_id: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+    tag: ClassVar[str] = ""
+    # Schema component by media type.
+    answers: ClassVar[Mapping[str, str]] = {}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """A method that is not there is told before anything else is asked for."""
+        if str(request.method).lower() not in self.http_method_names:
+            raise MethodNotAllowed(str(request.method))
+        super().initial(request, *args, **kwargs)
+
+    def get_exception_handler(self) -> Any:
+        return on_exception
+
+    # The types of REST framework know its own Response only.
+    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+        """Which methods there are; REST framework adds the Allow header."""
+        del request, args, kwargs
+        return HttpResponse(status=204)
+
+    def parameters(self, request: Request) -> Parameters:
+        return Parameters(request.query_params, allowed=self.allowed)
+
+    def answer(
+        self, request: Request, body: bytes, *, known: Known, also: Sequence[Any] = ()
+    ) -> HttpResponseBase:
+        """The body as it was negotiated, or 304 when the reader has it."""
+        return self.tagged(
+            request,
+            HttpResponse(body, content_type=request.accepted_renderer.media_type),
+            known=known,
+            also=also,
+        )
+
+    def unchanged(
+        self, request: Request, *, known: Known, also: Sequence[Any] = ()
+    ) -> HttpResponseBase | None:
+        """304 when the reader has what would be answered; asked before rows are read."""
+        if not has_etag(request, etag(request, known, also=also)):
+            return None
+        return self.tagged(request, HttpResponse(status=304), known=known, also=also)
+
+    def tagged(
+        self,
+        request: Request,
+        response: HttpResponseBase,
+        *,
+        known: Known,
+        also: Sequence[Any] = (),
+    ) -> HttpResponseBase:
+        response["ETag"] = etag(request, known, also=also)
+        response["Cache-Control"] = CACHE_CONTROL
+        patch_vary_headers(response, ["Accept", "Authorization", "Cookie"])
+        observed_at = known.observed_at()
+        if observed_at is not None:
+            response["Dradash-Observed-At"] = observed_at.isoformat().replace("+00:00", "Z")
+        return response
+
+
+def encode(body: Json) -> bytes:
+    return msgspec.json.encode(body)

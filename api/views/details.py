@@ -1,0 +1,175 @@
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import msgspec
+import yaml
+from django.core.exceptions import ObjectDoesNotExist
+from django.http import Http404
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+from api import cluster_shapes, shapes
+from api.known import Known, read_known
+from api.negotiation import JSONText, YAMLText
+from api.views.base import Json, ReadView, encode
+from clusters import queries as cluster_queries
+from clusters.models import Cluster
+from objects import queries as object_queries
+from pools import queries
+from pools.models import Device, Pool, PoolStatusRequest, ResourceSlice
+
+
+class DetailView(ReadView):
+    """One thing by its number. `find` raises ObjectDoesNotExist."""
+
+    def find(self, number: int) -> Any:
+        raise NotImplementedError
+
+    def shape(self, row: Any, known: Known) -> Json:
+        raise NotImplementedError
+
+    def cluster_of(self, row: Any) -> int:
+        return int(row.cluster_id)
+
+    def get(self, request: Request, id: int) -> HttpResponseBase:
+        self.parameters(request).check()
+        # The state is read before the row, so that an ETag never names less than it should.
+        every = read_known(now=timezone.now())
+        row = self.found(id)
+        known = every.of([self.cluster_of(row)])
+        also = self.also(row, known)
+        return self.unchanged(request, known=known, also=also) or self.answer(
+            request, self.body(request, row, known), known=known, also=also
+        )
+
+    def also(self, row: Any, known: Known) -> Sequence[Any]:
+        """What else the ETag names, where the revision of clusters does not cover it."""
+        del row, known
+        return ()
+
+    def found(self, number: int) -> Any:
+        try:
+            return self.find(number)
+        except ObjectDoesNotExist as error:
+            raise Http404 from error
+
+    def body(self, request: Request, row: Any, known: Known) -> bytes:
+        del request
+        return encode(self.shape(row, known))
+
+
+class ClusterDetail(DetailView):
+    """One cluster: how it is reached, what it serves, what we may do there, how far each kind was read, and its latest gaps."""
+
+    operation_id = "cluster"
+    summary = "Read one cluster"
+    tag = "Clusters"
+    answers: ClassVar = {"application/json": "ClusterDetail"}
+
+    def find(self, number: int) -> Cluster:
+        return cluster_queries.cluster(number)
+
+    def cluster_of(self, row: Cluster) -> int:
+        return row.pk
+
+    def also(self, row: Cluster, known: Known) -> Sequence[Any]:
+        return [self.shape(row, known)]
+
+    def shape(self, row: Cluster, known: Known) -> Json:
+        gaps = list(cluster_queries.latest_gaps(row.pk))
+        return cluster_shapes.cluster_with_gaps(row, known, gaps=gaps)
+
+
+class PoolDetail(DetailView):
+    """One pool, in the shape of the list; also one that has vanished."""
+
+    operation_id = "pool"
+    summary = "Read one pool"
+    tag = "Pools"
+    answers: ClassVar = {"application/json": "Pool"}
+
+    def find(self, number: int) -> Pool:
+        return queries.pool(number)
+
+    def shape(self, row: Pool, known: Known) -> Json:
+        return shapes.pool(row, known)
+
+
+class DeviceDetail(DetailView):
+    """One device with those who hold it: every allocation result, each share by itself, and those with admin access."""
+
+    operation_id = "device"
+    summary = "Read one device"
+    tag = "Devices"
+    answers: ClassVar = {"application/json": "DeviceDetail"}
+
+    def find(self, number: int) -> Device:
+        return queries.device(number)
+
+    def shape(self, row: Device, known: Known) -> Json:
+        holders = queries.holders([row]).get(row.id, [])
+        return shapes.device_with_holders(row, known, holders=holders)
+
+
+class ResourceSliceDetail(DetailView):
+    """The whole ResourceSlice as the cluster has it, without `metadata.managedFields`, as JSON or YAML."""
+
+    operation_id = "resource_slice"
+    summary = "Read one ResourceSlice"
+    tag = "ResourceSlices"
+    renderer_classes: Sequence[type[BaseRenderer]] = (JSONText, YAMLText)
+    answers: ClassVar = {
+        "application/json": "KubernetesResourceSlice",
+        "application/yaml": "KubernetesResourceSlice",
+    }
+
+    def find(self, number: int) -> ResourceSlice:
+        return queries.resource_slice(number)
+
+    def body(self, request: Request, row: ResourceSlice, known: Known) -> bytes:
+        del known
+        found = object_queries.object_body(row.cluster_id, row.object_id)
+        if found is None:
+            raise Http404
+        stored, content = found
+        whole = with_resource_version(content, stored.resource_version)
+        if request.accepted_renderer.format == YAMLText.format:
+            return yaml_text(whole)
+        return encode(whole)
+
+
+class PoolStatusRequestDetail(DetailView):
+    """One request with the server's whole answer, and pool by pool what differs from our figures of the same moment, and why."""
+
+    operation_id = "pool_status_request"
+    summary = "Read one pool status request"
+    tag = "Pool status requests"
+    answers: ClassVar = {"application/json": "PoolStatusRequestDetail"}
+
+    def find(self, number: int) -> PoolStatusRequest:
+        return queries.status_request(number)
+
+    def shape(self, row: PoolStatusRequest, known: Known) -> Json:
+        answers = list(queries.answers(row.pk))
+        keys = [(each.driver, each.pool_name) for each in answers]
+        pool_ids = queries.pools_of_keys(row.cluster_id, keys)
+        return shapes.answered_status_request(row, known, answers=answers, pool_ids=pool_ids)
+
+
+def with_resource_version(content: bytes, resource_version: str) -> Json:
+    """The object with its resourceVersion, which the stored content leaves out."""
+    whole: Json = msgspec.json.decode(content)
+    metadata = whole.get("metadata")
+    if isinstance(metadata, dict):
+        metadata["resourceVersion"] = resource_version
+    return whole
+
+
+def yaml_text(whole: Json) -> bytes:
+    """As kubectl prints it: block style, members in the order of the object."""
+    text: str = yaml.dump(
+        whole, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=10_000
+    )
+    return text.encode()

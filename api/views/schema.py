@@ -1,0 +1,74 @@
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+import yaml
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+from api.negotiation import Negotiation, OpenAPIJSON, OpenAPIYAML
+from api.reference import reference
+from api.views.base import CACHE_CONTROL, Json, ReadView
+
+
+@functools.cache
+def openapi() -> Json:
+    """The whole document; the same for everybody, and for as long as the process lives."""
+    generator: Any = SchemaGenerator
+    found: Json = generator().get_schema(request=None, public=True)
+    return found
+
+
+@functools.cache
+def _as_json() -> bytes:
+    return msgspec.json.format(msgspec.json.encode(openapi()), indent=2)
+
+
+@functools.cache
+def _as_yaml() -> bytes:
+    # By way of JSON, so that nothing is an alias of something else.
+    plain = msgspec.json.decode(_as_json())
+    text: str = yaml.dump(plain, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True)
+    return text.encode()
+
+
+class ByAddress(Negotiation):
+    """The address says in which form the document comes."""
+
+    def select_renderer(
+        self,
+        request: Request,
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        del request, format_suffix
+        only = next(iter(renderers))
+        return only, only.media_type
+
+
+class OpenAPIDocument(ReadView):
+    """The description of this API, in the form that its address ends in."""
+
+    allowed: ClassVar[tuple[str, ...]] = ()
+    renderer_classes: Sequence[type[BaseRenderer]] = (OpenAPIJSON,)
+    content_negotiation_class = ByAddress
+
+    def get(self, request: Request) -> HttpResponseBase:
+        self.parameters(request).check()
+        media_type = request.accepted_renderer.media_type
+        body = _as_yaml() if media_type == OpenAPIYAML.media_type else _as_json()
+        headers = {"Cache-Control": CACHE_CONTROL}
+        response = HttpResponse(body, content_type=media_type, headers=headers)
+        patch_vary_headers(response, ["Authorization", "Cookie"])
+        return response
+
+
+def docs(request: HttpRequest) -> HttpResponse:
+    """The same for people, made on the server: no script, and nothing from elsewhere."""
+    return render(request, "api/docs.html", {"reference": reference(openapi())})
