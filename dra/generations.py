@@ -48,8 +48,11 @@ def newest_slices(
     is_complete = expected == len(kept) and bool(kept)
     reasons = _invalid_reasons(kept, is_complete=is_complete)
     taking = _taking(kept, is_complete=is_complete, is_valid=not reasons, release=release)
-    problems = [*reasons, *_count_problems(kept, generation=newest, taking=taking)]
-    problems += _generation_problems(key, newest, older=older)
+    if kept:
+        problems = [*reasons, *_count_problems(kept, generation=newest, taking=taking)]
+        problems += _generation_problems(key, newest, older=older)
+    else:
+        problems = [Problem("no_slices", "no slice of this pool is published", "warning")]
     return PoolSlices(
         key=key,
         generation=newest,
@@ -175,19 +178,19 @@ def _count_problems(
     seen = len(slices)
     if declared == {seen}:
         return []
+    (expected, *others) = declared
     tail = {
         "nothing": "the scheduler takes no device from this pool",
         "perhaps": "depending on release, node and order the scheduler takes devices from it all the same",
         "all": "",
     }[taking]
-    if declared == {None}:
-        message = f"no slice says how many slices the pool has: {tail}"
-        return [Problem("slice_count_unknown", message, "warning")]
-    if len(declared) > 1:
+    if others:
         counts = ", ".join(sorted("none" if count is None else str(count) for count in declared))
         message = f"the slices disagree on their number ({counts}; {seen} are there): {tail}"
         return [Problem("slice_counts_disagree", message, "error")]
-    expected = next(iter(declared)) or 0
+    if expected is None:
+        message = f"no slice says how many slices the pool has: {tail}"
+        return [Problem("slice_count_unknown", message, "warning")]
     if seen > expected:
         message = f"{seen} slices are there where {expected} are declared: {tail}"
         return [Problem("more_slices_than_declared", message, "error")]

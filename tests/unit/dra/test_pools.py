@@ -1,0 +1,575 @@
+from collections.abc import Sequence
+
+import pytest
+
+from dra.pools import assess_fleet, assess_pool
+from dra.values import (
+    AllocationResult,
+    AssessedPool,
+    CapacityUse,
+    ClaimRef,
+    DeviceCounts,
+    DeviceSelector,
+    DriverName,
+    NodeSelection,
+    Partition,
+    PoolKey,
+    PoolName,
+    Problem,
+    Release,
+    ResourceClaim,
+    ResourceSlice,
+    TaintRule,
+)
+from tests.unit.dra.objects import (
+    DRIVER,
+    KEY,
+    allocation,
+    device,
+    quantity,
+    resource_slice,
+    taint_rule,
+)
+
+NEWEST = Release(1, 37)
+
+
+def assess(
+    *slices: ResourceSlice,
+    allocations: Sequence[AllocationResult] | None = (),
+    rules: Sequence[TaintRule] | None = (),
+    release: Release | None = NEWEST,
+) -> AssessedPool:
+    return assess_pool(KEY, slices, allocations=allocations, taint_rules=rules, release=release)
+
+
+def states(pool: AssessedPool) -> dict[str, str]:
+    return {item.key.device: item.state for item in pool.devices}
+
+
+def codes(pool: AssessedPool) -> list[str]:
+    return [problem.code for problem in pool.problems]
+
+
+def figures(pool: AssessedPool) -> tuple[int | None, ...]:
+    """Total, allocated, partly used, unavailable, blocked, available."""
+    counts = pool.counts
+    return (
+        counts.total,
+        counts.allocated,
+        counts.partly_used,
+        counts.unavailable,
+        counts.blocked,
+        counts.available,
+    )
+
+
+HALVES = resource_slice(
+    "devices",
+    device("full", attributes={"profile": "full"}, draws={"gpu": {"memory": "80Gi"}}),
+    device("half-0", attributes={"profile": "half"}, draws={"gpu": {"memory": "40Gi"}}),
+    device("half-1", attributes={"profile": "half"}, draws={"gpu": {"memory": "40Gi"}}),
+    count=2,
+)
+COUNTERS = resource_slice("counters", counters={"gpu": {"memory": "80Gi"}}, count=2)
+
+
+def test_each_device_is_in_one_state() -> None:
+    pool = assess(
+        COUNTERS,
+        HALVES,
+        resource_slice("old", device("gone"), generation=0),
+        allocations=[allocation("half-0")],
+        rules=[taint_rule(selector=DeviceSelector(device="half-1"))],
+    )
+
+    assert states(pool) == {"full": "blocked", "half-0": "allocated", "half-1": "unavailable"}
+    assert pool.counts == DeviceCounts(
+        total=3, seen=3, allocated=1, partly_used=0, unavailable=1, blocked=1, available=0, admin_access=0
+    )  # fmt: skip
+    assert (pool.generation, pool.older_generations, pool.slices_seen) == (1, (0,), 2)
+
+
+def test_admin_access_does_not_allocate() -> None:
+    pool = assess(resource_slice("s", device("a")), allocations=[allocation("a", admin=True)])
+
+    assert (states(pool), pool.counts.admin_access) == ({"a": "available"}, 1)
+    assert [holder.claim.name for holder in pool.devices[0].holders] == ["claim"]
+
+
+def test_allocated_wins_over_tainted() -> None:
+    pool = assess(
+        resource_slice("s", device("a", taints=["NoExecute"]), device("b", taints=["NoSchedule"])),
+        allocations=[allocation("a")],
+    )
+
+    assert states(pool) == {"a": "allocated", "b": "unavailable"}
+
+
+@pytest.mark.parametrize("effect", ["None", "SomeFutureEffect"])
+def test_taint_that_does_nothing_leaves_the_device_available(effect: str) -> None:
+    assert states(assess(resource_slice("s", device("a", taints=[effect])))) == {"a": "available"}
+
+
+def test_claims_that_could_not_be_read_make_states_unknown() -> None:
+    pool = assess(resource_slice("s", device("a", taints=["NoSchedule"])), allocations=None)
+
+    assert states(pool) == {"a": "unknown"}
+    assert pool.counts == DeviceCounts(
+        total=1, seen=1, allocated=None, partly_used=None, unavailable=None, blocked=None, available=None,
+        admin_access=None,
+    )  # fmt: skip
+
+
+def test_taint_rules_that_could_not_be_read_leave_what_they_cannot_change() -> None:
+    shared = device(
+        "c", capacity={"bw": "10"}, share={"bw": "1"}, allows_multiple_allocations=True
+    )
+    pool = assess(
+        resource_slice("s", device("a"), device("b", taints=["NoSchedule"]), shared),
+        allocations=[allocation("c", share="1", consumed={"bw": "1"})],
+        rules=None,
+    )
+
+    assert states(pool) == {"a": "unknown", "b": "unavailable", "c": "allocated"}
+    assert figures(pool) == (3, 1, None, None, None, None)
+    assert [item.is_partly_used for item in pool.devices] == [False, False, None]
+
+
+def test_incomplete_pool_offers_nothing_and_has_no_total() -> None:
+    pool = assess(
+        resource_slice("s", device("a"), device("b"), count=2), allocations=[allocation("b")]
+    )
+
+    assert states(pool) == {"a": "unknown", "b": "allocated"}
+    assert pool.counts.seen == 2
+    assert figures(pool) == (None, 1, 0, None, None, 0)
+    assert (pool.is_complete, pool.slices_seen, pool.slices_expected) == (False, 1, 2)
+    assert pool.problems == (
+        Problem(
+            "incomplete_pool",
+            "1 of 2 slices of generation 1 are there: the scheduler takes no device from this pool",
+        ),
+    )
+
+
+def test_incomplete_pool_may_be_taken_from_by_1_34() -> None:
+    one = resource_slice("s", device("a"), count=2)
+
+    pool = assess(one, release=Release(1, 34))
+    held = assess(one, release=Release(1, 34), allocations=[allocation("a")])
+
+    assert figures(pool) == (None, 0, 0, None, None, None)
+    assert figures(held) == (None, 1, 0, None, None, 0)
+    assert "all the same" in pool.problems[0].message
+
+
+def test_invalid_pool_offers_nothing_in_any_release() -> None:
+    slices = [resource_slice("s", device("a"), device("a"), device("b"))]
+
+    pools = [assess(*slices, release=release) for release in (Release(1, 34), NEWEST, None)]
+
+    assert [figures(pool) for pool in pools] == [(None, 0, 0, None, None, 0)] * 3
+    assert [(pool.is_complete, pool.is_valid) for pool in pools] == [(True, False)] * 3
+    assert (pools[0].counts.seen, pools[0].device_entries) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("slices", "problem"),
+    [
+        (
+            [resource_slice("s", device("a"), device("a"))],
+            Problem(
+                "duplicate_device_name",
+                "duplicate device name a: the scheduler takes no device from this pool, pool status requests do not notice",
+                "error",
+            ),
+        ),
+        (
+            [
+                resource_slice("s", counters={"x": {"m": "1"}}, count=2),
+                resource_slice("t", counters={"x": {"m": "1"}}, count=2),
+            ],
+            Problem(
+                "duplicate_counter_set",
+                "duplicate counter set name x: the scheduler takes no device from this pool, pool status requests do not notice",
+                "error",
+            ),
+        ),
+        (
+            [resource_slice("s", device("a", draws={"x": {"m": "1"}}))],
+            Problem(
+                "counter_set_not_found",
+                "counter set x not found: the scheduler takes no device from this pool, pool status requests do not notice",
+                "error",
+            ),
+        ),
+        (
+            [
+                resource_slice(
+                    "s", device("a", draws={"x": {"m": "1"}}), counters={"x": {"n": "1"}}
+                )
+            ],
+            Problem(
+                "counter_not_found",
+                "counter m not found in counter set x: the scheduler takes no device from this pool, pool status requests do not notice",
+                "error",
+            ),
+        ),
+    ],
+)
+def test_invalid_pool_tells_the_reason_of_the_scheduler(
+    slices: list[ResourceSlice], problem: Problem
+) -> None:
+    pool = assess(*slices)
+
+    assert (pool.is_valid, pool.problems) == (False, (problem,))
+
+
+def test_missing_counters_of_an_incomplete_pool_may_yet_come() -> None:
+    pool = assess(resource_slice("s", device("a", draws={"x": {"m": "1"}}), count=2))
+
+    assert (pool.is_valid, codes(pool)) == (True, ["incomplete_pool"])
+
+
+def test_same_device_on_several_nodes_is_one_device() -> None:
+    slices = [
+        resource_slice(f"s-{node}", device("dummy0"), node=node) for node in ("n1", "n2", "n3")
+    ]
+
+    idle = assess(*slices)
+    held = assess(*slices, allocations=[allocation("dummy0")])
+
+    assert codes(held) == [
+        "mixed_nodes",
+        "more_slices_than_declared",
+        "same_device_on_several_nodes",
+    ]
+    assert (held.is_valid, held.is_complete, held.counts.seen) == (False, False, 1)
+    assert held.devices[0].node == NodeSelection("mixed", text="n1, n2, n3")
+    # The scheduler looks at each node alone, and there the single slice is complete.
+    assert (figures(idle)[-1], figures(held)[-1]) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("counts", "code", "available"),
+    [
+        ((1, 1), "more_slices_than_declared", 0),
+        ((1, 3), "slice_counts_disagree", 0),
+        ((1, 2), "slice_counts_disagree", None),
+        ((None, None), "slice_count_unknown", 0),
+        ((None, 3), "slice_counts_disagree", 0),
+    ],
+)
+def test_slices_that_do_not_add_up_make_no_pool(
+    counts: tuple[int | None, ...], code: str, available: int | None
+) -> None:
+    slices = [resource_slice(f"s{n}", device(f"d{n}"), count=c) for n, c in enumerate(counts)]
+
+    pool = assess(*slices)
+
+    assert (codes(pool), pool.is_complete) == ([code], False)
+    assert figures(pool) == (None, 0, 0, None, None, available)
+
+
+def test_slices_without_readable_generation_are_older_than_all_others() -> None:
+    unreadable = resource_slice("x", device("x"), generation=None)
+
+    alone = assess(unreadable)
+    beside = assess(unreadable, resource_slice("y", device("y"), generation=0))
+
+    assert (alone.generation, codes(alone)) == (None, ["generation_unknown"])
+    assert (beside.generation, list(states(beside))) == (0, ["y"])
+    assert codes(beside) == ["generation_zero"]
+
+
+def test_partly_used_device_has_room_for_a_default_share() -> None:
+    nic = device(
+        "nic", capacity={"bw": "100"}, share={"bw": "10"}, allows_multiple_allocations=True
+    )
+    slices = resource_slice("s", nic)
+
+    def partly(*consumed: str) -> bool | None:
+        shares = [
+            allocation("nic", claim=f"c{n}", share=str(n), consumed={"bw": amount})
+            for n, amount in enumerate(consumed)
+        ]
+        return assess(slices, allocations=shares).devices[0].is_partly_used
+
+    assert [partly("50"), partly("50", "40"), partly("50", "41"), partly()] == [
+        True, True, False, False,
+    ]  # fmt: skip
+
+
+def test_device_without_policy_gives_all_to_the_first_claim_that_asks_for_nothing() -> None:
+    nic = device("nic", capacity={"bw": "100"}, allows_multiple_allocations=True)
+    share = allocation("nic", share="1", consumed={"bw": "10"})
+
+    pool = assess(resource_slice("s", nic), allocations=[share])
+
+    assert (pool.devices[0].is_partly_used, pool.capacity) == (
+        False,
+        (CapacityUse("bw", quantity("100"), quantity("10"), quantity("90")),),
+    )
+
+
+def test_device_that_is_held_as_a_whole_has_no_room() -> None:
+    nic = device(
+        "nic", capacity={"bw": "100"}, share={"bw": "1"}, allows_multiple_allocations=True
+    )
+
+    pool = assess(resource_slice("s", nic), allocations=[allocation("nic")])
+
+    assert pool.devices[0].is_partly_used is False
+    assert pool.capacity == (CapacityUse("bw", quantity("100"), quantity("100"), quantity("0")),)
+
+
+def test_tainted_device_takes_no_further_share() -> None:
+    nic = device("nic", allows_multiple_allocations=True, taints=["NoSchedule"])
+
+    pool = assess(resource_slice("s", nic), allocations=[allocation("nic", share="1")])
+
+    assert figures(pool) == (1, 1, 0, 0, 0, 0)
+
+
+def test_share_in_an_incomplete_pool_is_not_known_to_have_room_in_1_34() -> None:
+    nic = device("nic", allows_multiple_allocations=True)
+    share = allocation("nic", share="1")
+
+    pool = assess(resource_slice("s", nic, count=2), allocations=[share], release=Release(1, 34))
+
+    assert (pool.devices[0].is_partly_used, pool.counts.partly_used) == (None, None)
+
+
+def test_share_that_is_larger_than_the_device_blocks_it() -> None:
+    nic = device("nic", capacity={"bw": "1"}, share={"bw": "2"}, allows_multiple_allocations=True)
+
+    assert states(assess(resource_slice("s", nic))) == {"nic": "blocked"}
+
+
+def test_counters_are_drawn_once_for_a_shared_device() -> None:
+    shared = device("half-0", draws={"gpu": {"memory": "40Gi"}}, allows_multiple_allocations=True)
+    other = device("half-1", draws={"gpu": {"memory": "40Gi"}})
+    shares = [allocation("half-0", claim=f"c{n}", share=str(n)) for n in range(3)]
+
+    pool = assess(COUNTERS, resource_slice("s", shared, other, count=2), allocations=shares)
+
+    assert states(pool) == {"half-0": "allocated", "half-1": "available"}
+
+
+def test_overdrawn_counter_blocks_every_device_that_draws_on_any() -> None:
+    sets = {"gpu-0": {"memory": "1"}, "gpu-1": {"memory": "1"}}
+    devices = [
+        device("a", draws={"gpu-0": {"memory": "1"}}),
+        device("b", draws={"gpu-0": {"memory": "1"}}),
+        device("c", draws={"gpu-1": {"memory": "1"}}),
+        device("d"),
+    ]
+
+    pool = assess(
+        resource_slice("s", *devices, counters=sets),
+        allocations=[allocation("a"), allocation("b")],
+    )
+
+    assert states(pool) == {"a": "allocated", "b": "allocated", "c": "blocked", "d": "available"}
+    assert pool.problems == (
+        Problem(
+            "counter_overdrawn",
+            "allocated devices draw 1 more of memory in counter set gpu-0 than there is",
+            "error",
+        ),
+    )
+
+
+def test_partitions_are_alternatives_against_what_is_left() -> None:
+    name = f"{DRIVER}/profile"
+
+    idle, held = (
+        assess(COUNTERS, HALVES),
+        assess(COUNTERS, HALVES, allocations=[allocation("half-0")]),
+    )
+
+    assert idle.partitions == (Partition(name, "full", 1, 1), Partition(name, "half", 2, 2))
+    assert held.partitions == (Partition(name, "full", 1, 0), Partition(name, "half", 2, 1))
+
+
+def test_partitions_of_a_pool_that_nobody_takes_from_are_not_counted() -> None:
+    assert assess(HALVES).partitions == (
+        Partition(f"{DRIVER}/profile", "full", 1, None),
+        Partition(f"{DRIVER}/profile", "half", 2, None),
+    )
+
+
+def test_device_allocated_twice_names_both_claims() -> None:
+    results = [allocation("gpu-0", claim="first"), allocation("gpu-0", claim="second")]
+
+    pool = assess(resource_slice("s", device("gpu-0")), allocations=results)
+
+    problem = Problem(
+        "device_allocated_twice",
+        "device gpu-0 is allocated 2 times, to default/first, default/second, and cannot be shared",
+        "error",
+    )
+    assert (figures(pool), pool.problems) == ((1, 1, 0, 0, 0, 0), (problem,))
+
+
+def test_more_consumed_than_there_is_is_told() -> None:
+    nic = device("nic", capacity={"bw": "10", "vfs": "4"}, allows_multiple_allocations=True)
+    share = allocation("nic", share="1", consumed={"bw": "12"})
+
+    pool = assess(resource_slice("s", nic), allocations=[share])
+
+    assert pool.problems == (
+        Problem("capacity_overdrawn", "device nic has 10 of bw, but 12 are consumed", "error"),
+    )
+
+
+def test_memory_of_zero_is_not_known() -> None:
+    pool = assess(resource_slice("s", device("a", capacity={"memory": "0", "vfs": "0"})))
+
+    assert pool.devices[0].capacity == (
+        CapacityUse("memory", quantity("0"), None, None),
+        CapacityUse("vfs", quantity("0"), quantity("0"), quantity("0")),
+    )
+    assert pool.devices[0].problems == (
+        Problem("unknown_capacity", "memory is published as 0: its size is not known", "info"),
+    )
+    assert pool.problems == ()
+
+
+def test_capacity_of_the_pool_is_unknown_when_one_summand_is() -> None:
+    nics = [
+        device("a", capacity={"memory": "0", "bw": "1"}, allows_multiple_allocations=True),
+        device("b", capacity={"memory": "8Gi", "bw": "1"}, allows_multiple_allocations=True),
+        device("c", capacity={"bw": "1"}),
+    ]
+
+    assert assess(resource_slice("s", *nics)).capacity == (
+        CapacityUse("bw", quantity("2"), quantity("0"), quantity("2")),
+        CapacityUse("memory", quantity("8Gi"), None, None),
+    )
+
+
+def test_whole_card_and_its_parts_overlap_without_counters() -> None:
+    card = device("gpu-0", attributes={"uuid": "GPU-1"})
+    parts = [device(f"mig-{n}", attributes={"parentUUID": "GPU-1"}) for n in range(7)]
+
+    pool = assess(resource_slice("s", card, *parts))
+
+    assert pool.problems == (
+        Problem(
+            "overlapping_devices",
+            "device gpu-0 and its parts mig-0, mig-1, mig-2, mig-3, mig-4 and 2 more are the same hardware, "
+            "and no shared counter says so: what is free cannot be relied on",
+        ),
+    )
+
+
+def test_whole_card_and_its_parts_are_kept_apart_by_counters() -> None:
+    draws = {"gpu": {"memory": "40Gi"}}
+    card = device("gpu-0", attributes={"uuid": "GPU-1"}, draws=draws)
+    part = device("mig", attributes={"parentUUID": "GPU-1"}, draws=draws)
+    orphan = device("orphan", attributes={"parentUUID": "GPU-2"})
+
+    assert assess(COUNTERS, resource_slice("s", card, part, orphan, count=2)).problems == ()
+
+
+def test_mixed_nodes_are_named() -> None:
+    pool = assess(
+        resource_slice("s", device("a"), count=2, node="n1"),
+        resource_slice("t", device("b"), count=2, node=None),
+    )
+
+    assert pool.node == NodeSelection("mixed", text="all nodes, n1")
+    assert codes(pool) == ["mixed_nodes"]
+    assert [item.node for item in pool.devices] == [
+        NodeSelection("node", "n1"),
+        NodeSelection("all"),
+    ]
+
+
+def test_device_keeps_its_own_node() -> None:
+    own = device("a", node=NodeSelection("node", "n9"))
+    one = ResourceSlice(
+        name="s", uid="u", driver=DRIVER, pool=KEY.pool, generation=1, resource_slice_count=1,
+        node=NodeSelection("per_device"), devices=(own, device("b")),
+    )  # fmt: skip
+
+    assert [item.node for item in assess(one).devices] == [
+        NodeSelection("node", "n9"),
+        NodeSelection("per_device"),
+    ]
+
+
+def test_problems_of_slices_are_told_with_their_name() -> None:
+    one = ResourceSlice(
+        name="s", uid="u", driver=DRIVER, pool=KEY.pool, generation=1, resource_slice_count=1,
+        node=NodeSelection("none"), problems=(Problem("unreadable_field", "x"),),
+    )  # fmt: skip
+
+    assert assess(one).problems == (
+        Problem(
+            "no_node_selection", "slice s names no node that can use it: the scheduler ignores it"
+        ),
+        Problem("unreadable_field", "slice s: x"),
+    )
+
+
+def test_pool_without_slices_is_empty_and_incomplete() -> None:
+    pool = assess(allocations=[allocation("a")])
+
+    assert (pool.counts.seen, pool.is_complete, pool.node) == (0, False, NodeSelection("none"))
+    assert codes(pool) == ["no_slices", "unpublished_allocation"]
+    assert [result.key.device for result in pool.unpublished] == ["a"]
+
+
+def claim(*results: AllocationResult) -> ResourceClaim:
+    return ResourceClaim(ref=ClaimRef("default", "claim", "u"), is_allocated=True, results=results)
+
+
+def test_fleet_keeps_drivers_with_the_same_pool_name_apart() -> None:
+    other = PoolKey(DriverName("other.example.com"), KEY.pool)
+    slices = [
+        resource_slice("s", device("dev-1")),
+        resource_slice("t", device("dev-1"), key=other),
+    ]
+
+    fleet = assess_fleet(
+        slices, claims=[claim(allocation("dev-1"))], taint_rules=[], release=NEWEST
+    )
+
+    assert [(pool.key, states(pool)) for pool in fleet.pools] == [
+        (KEY, {"dev-1": "allocated"}),
+        (other, {"dev-1": "available"}),
+    ]
+
+
+def test_fleet_lists_allocations_of_devices_that_are_not_published() -> None:
+    nowhere = PoolKey(DRIVER, PoolName("gone"))
+    results = [allocation("old"), allocation("x", key=nowhere)]
+
+    fleet = assess_fleet(
+        [resource_slice("s", device("a"))],
+        claims=[claim(*results)],
+        taint_rules=None,
+        release=None,
+    )
+
+    assert [(r.key.pool, r.key.device) for r in fleet.unpublished] == [
+        ("gone", "x"),
+        ("node-a", "old"),
+    ]
+    assert [problem.message for problem in fleet.problems] == [
+        "claim default/claim holds device x, which is not published any more"
+    ]
+    assert [problem.message for problem in fleet.pools[0].problems] == [
+        "claim default/claim holds device old, which is not published any more"
+    ]
+
+
+def test_fleet_without_readable_claims_knows_nothing_of_allocations() -> None:
+    fleet = assess_fleet(
+        [resource_slice("s", device("a"))], claims=None, taint_rules=(), release=NEWEST
+    )
+
+    assert (states(fleet.pools[0]), fleet.unpublished) == ({"a": "unknown"}, ())
