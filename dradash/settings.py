@@ -70,6 +70,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "ui.context_processors.ui",
+                "clusters.views.frame.frame",
             ],
         },
     },

@@ -14,11 +14,11 @@ urlpatterns += [
     path(prefix, include(module))
     for prefix, module in (
         ("clusters/", "clusters.urls"),
-        ("pools/", "pools.urls"),
         ("api/v1/", "api.urls"),
         # Other addresses under /api/ get the API's kind of answer.
         ("api/", "api.missing_urls"),
         ("ui/", "ui.urls"),
+        ("", "pools.urls"),
         ("", "dashboard.urls"),
     )
     if find_spec(module)

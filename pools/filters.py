@@ -55,9 +55,7 @@ DEVICE_PARAMS = (
 SLICE_PARAMS = ("cluster", "driver", "pool", "node", "q")
 STATUS_PARAMS = ("cluster", "driver", "outcome", "differing", "q")
 
-_MATCH = re.compile(
-    r"(?P<name>[^<>=!\s]+)\s*(?P<comparison>>=|<=|!=|=|>|<)\s*(?P<value>.*)", re.S
-)
+_MATCH = re.compile(r"(?P<name>[^<>=!\s]+)\s*(?P<comparison>>=|<=|!=|=|>|<)\s*(?P<value>.*)", re.S)
 _TRUE = {"true", "yes", "1", "on"}
 _FALSE = {"false", "no", "0", "off"}
 
@@ -84,8 +82,7 @@ class _Reader:
     def __init__(self, params: Params, *, allowed: Iterable[str]) -> None:
         self.allowed = tuple(allowed)
         self.values: dict[str, list[str]] = {
-            name: [value for value in params.get(name, ()) if value]
-            for name in self.allowed
+            name: [value for value in params.get(name, ()) if value] for name in self.allowed
         }
         self.problems: list[FilterProblem] = []
         self.terms: list[str] = []
@@ -105,9 +102,7 @@ class _Reader:
 
     def texts(self, name: str) -> tuple[str, ...]:
         # NUL cannot be in any name and Postgres refuses it.
-        return tuple(
-            dict.fromkeys(value.replace("\0", "") for value in self.values[name])
-        )
+        return tuple(dict.fromkeys(value.replace("\0", "") for value in self.values[name]))
 
     def text(self) -> str:
         return " ".join(self.words).replace("\0", "")
@@ -134,9 +129,7 @@ class _Reader:
             return False
         if word == "any":
             return None
-        self.problem(
-            name, _("Write true, false or any, not “%(value)s”.") % {"value": word}
-        )
+        self.problem(name, _("Write true, false or any, not “%(value)s”.") % {"value": word})
         return default
 
     def matches(
@@ -181,12 +174,8 @@ def read_pool_filter(params: Params) -> Read[PoolFilter]:
 def read_device_filter(params: Params) -> Read[DeviceFilter]:
     """Which devices a URL asks for."""
     reader = _Reader(params, allowed=DEVICE_PARAMS)
-    attributes = reader.matches(
-        reader.texts("attribute"), param="attribute", read=_attribute
-    )
-    capacities = reader.matches(
-        reader.texts("capacity"), param="capacity", read=_capacity
-    )
+    attributes = reader.matches(reader.texts("attribute"), param="attribute", read=_attribute)
+    capacities = reader.matches(reader.texts("capacity"), param="capacity", read=_capacity)
     terms = reader.matches(reader.terms, param="q", read=_either)
     wanted = DeviceFilter(
         clusters=reader.texts("cluster"),
@@ -250,9 +239,7 @@ def _attribute(text: str) -> list[_Match] | str:
     if comparison in {"=", "!="}:
         return [AttributeMatch(name, comparison, _json_values(value))]
     if not re.fullmatch(r"-?\d{1,18}", value):
-        return _(
-            "%(name)s can be compared with a whole number only, not with “%(value)s”."
-        ) % {
+        return _("%(name)s can be compared with a whole number only, not with “%(value)s”.") % {
             "name": name,
             "value": value,
         }
@@ -262,9 +249,9 @@ def _attribute(text: str) -> list[_Match] | str:
 def _capacity(text: str) -> list[_Match] | str:
     parts = _parts(text)
     if parts is None:
-        return _(
-            "Write a capacity as name>=quantity, such as memory>=40Gi, not “%(text)s”."
-        ) % {"text": text}
+        return _("Write a capacity as name>=quantity, such as memory>=40Gi, not “%(text)s”.") % {
+            "text": text
+        }
     name, comparison, value = parts
     quantity = parse_quantity(value)
     if quantity is None or comparison == "!=":
@@ -276,15 +263,11 @@ def _capacity(text: str) -> list[_Match] | str:
 
 def _either(text: str) -> list[_Match] | str:
     """A term of the filter box names an attribute or a capacity, whichever a device has."""
-    found = [
-        each
-        for each in (_attribute(text), _capacity(text))
-        if not isinstance(each, str)
-    ]
+    found = [each for each in (_attribute(text), _capacity(text)) if not isinstance(each, str)]
     if not found:
-        return _(
-            "“%(text)s” is neither a condition on an attribute nor on a capacity."
-        ) % {"text": text}
+        return _("“%(text)s” is neither a condition on an attribute nor on a capacity.") % {
+            "text": text
+        }
     return [match for each in found for match in each]
 
 

@@ -55,9 +55,7 @@ class Pool(models.Model):
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(
-                name="pool_once", fields=("cluster", "driver", "name")
-            ),
+            models.UniqueConstraint(name="pool_once", fields=("cluster", "driver", "name")),
             models.CheckConstraint(
                 name="pool_counts_add_up",
                 condition=Q(devices_total__isnull=True)
@@ -81,9 +79,7 @@ class Pool(models.Model):
         )
         indexes = (
             models.Index(name="pool_id", fields=("id",)),
-            models.Index(
-                name="pool_list", fields=("-severity", "driver", "name", "id")
-            ),
+            models.Index(name="pool_list", fields=("-severity", "driver", "name", "id")),
             models.Index(name="pool_by_name", fields=("driver", "name", "id")),
             models.Index(name="pool_node", fields=("node_name", "driver")),
             GinIndex(name="pool_problem_codes", fields=("problem_codes",)),
@@ -116,9 +112,7 @@ class ResourceSlice(models.Model):
         indexes = (
             models.Index(name="slice_object", fields=("object_id",)),
             models.Index(name="slice_pool", fields=("cluster", "driver", "pool_name")),
-            models.Index(
-                name="slice_list", fields=("driver", "pool_name", "name", "object_id")
-            ),
+            models.Index(name="slice_list", fields=("driver", "pool_name", "name", "object_id")),
             models.Index(name="slice_node", fields=("node_name",)),
         )
 
@@ -152,21 +146,13 @@ class Device(models.Model):
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(
-                name="device_once", fields=("cluster", "pool_id", "name")
-            ),
+            models.UniqueConstraint(name="device_once", fields=("cluster", "pool_id", "name")),
         )
         indexes = (
             models.Index(name="device_id", fields=("id",)),
-            models.Index(
-                name="device_list", fields=("driver", "pool_name", "name", "id")
-            ),
-            models.Index(
-                name="device_node", fields=("node_name", "driver", "pool_name", "name")
-            ),
-            models.Index(
-                name="device_state", fields=("state", "driver", "pool_name", "name")
-            ),
+            models.Index(name="device_list", fields=("driver", "pool_name", "name", "id")),
+            models.Index(name="device_node", fields=("node_name", "driver", "pool_name", "name")),
+            models.Index(name="device_state", fields=("state", "driver", "pool_name", "name")),
             GinIndex(
                 name="device_attributes",
                 fields=("attributes",),
@@ -204,9 +190,7 @@ class Allocation(models.Model):
                 name="allocation_device",
                 fields=("cluster", "driver", "pool_name", "device"),
             ),
-            models.Index(
-                name="allocation_claim", fields=("cluster", "claim_object_id")
-            ),
+            models.Index(name="allocation_claim", fields=("cluster", "claim_object_id")),
         )
 
     def __str__(self) -> str:
@@ -306,15 +290,11 @@ class PoolStatusRequest(models.Model):
     class Meta:
         ordering = ("-created_at", "-id")
         constraints = (
-            models.UniqueConstraint(
-                name="pool_status_request_name", fields=("cluster", "name")
-            ),
+            models.UniqueConstraint(name="pool_status_request_name", fields=("cluster", "name")),
         )
         indexes = (
             models.Index(name="pool_status_newest", fields=("-created_at", "-id")),
-            models.Index(
-                name="pool_status_driver", fields=("cluster", "driver", "-created_at")
-            ),
+            models.Index(name="pool_status_driver", fields=("cluster", "driver", "-created_at")),
         )
 
     def __str__(self) -> str:
@@ -324,9 +304,7 @@ class PoolStatusRequest(models.Model):
 class PoolStatusAnswer(models.Model):
     """What the server said about one pool, beside our own figures of the same moment."""
 
-    request = models.ForeignKey(
-        PoolStatusRequest, on_delete=models.CASCADE, related_name="pools"
-    )
+    request = models.ForeignKey(PoolStatusRequest, on_delete=models.CASCADE, related_name="pools")
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
     driver = models.TextField()
     pool_name = models.TextField()

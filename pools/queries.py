@@ -568,6 +568,14 @@ def pool_samples(found: Pool, *, start: datetime, end: datetime) -> list[series.
     return [_sample(row) for row in ([earlier] if earlier else []) + list(later)]
 
 
+def has_more_samples(found: Pool, *, start: datetime, end: datetime, limit: int) -> bool:
+    """Whether the figures changed more than `limit` times between start and end; reads no more than that."""
+    rows = PoolSample.objects.filter(
+        cluster_id=found.cluster_id, pool_id=found.id, at__gt=start, at__lte=end
+    )
+    return rows.order_by("at")[limit : limit + 1].exists()
+
+
 def _sample(row: PoolSample) -> series.Sample:
     figures = series.Figures(**{name: getattr(row, name) for name in series.FIGURES})
     return series.Sample(row.at, figures, row.generation, row.is_complete, row.has_vanished)

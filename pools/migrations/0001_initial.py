@@ -274,9 +274,7 @@ class Migration(migrations.Migration):
                         fields=["cluster", "driver", "pool_name", "device"],
                         name="allocation_device",
                     ),
-                    models.Index(
-                        fields=["cluster", "claim_object_id"], name="allocation_claim"
-                    ),
+                    models.Index(fields=["cluster", "claim_object_id"], name="allocation_claim"),
                 ],
             },
         ),
@@ -341,9 +339,7 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [
                     models.Index(fields=["id"], name="device_id"),
-                    models.Index(
-                        fields=["driver", "pool_name", "name", "id"], name="device_list"
-                    ),
+                    models.Index(fields=["driver", "pool_name", "name", "id"], name="device_list"),
                     models.Index(
                         fields=["node_name", "driver", "pool_name", "name"],
                         name="device_node",
@@ -438,9 +434,7 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [
                     models.Index(fields=["id"], name="pool_id"),
-                    models.Index(
-                        fields=["-severity", "driver", "name", "id"], name="pool_list"
-                    ),
+                    models.Index(fields=["-severity", "driver", "name", "id"], name="pool_list"),
                     models.Index(fields=["driver", "name", "id"], name="pool_by_name"),
                     models.Index(fields=["node_name", "driver"], name="pool_node"),
                     django.contrib.postgres.indexes.GinIndex(
@@ -499,9 +493,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="poolstatusrequest",
-            index=models.Index(
-                fields=["-created_at", "-id"], name="pool_status_newest"
-            ),
+            index=models.Index(fields=["-created_at", "-id"], name="pool_status_newest"),
         ),
         migrations.AddIndex(
             model_name="poolstatusrequest",
@@ -528,9 +520,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="resourceslice",
-            index=models.Index(
-                fields=["cluster", "driver", "pool_name"], name="slice_pool"
-            ),
+            index=models.Index(fields=["cluster", "driver", "pool_name"], name="slice_pool"),
         ),
         migrations.AddIndex(
             model_name="resourceslice",
