@@ -103,16 +103,24 @@ def read_secret_key(home: Path) -> str:
     return made.read_text(encoding="utf-8").strip() if made.is_file() else ""
 
 
+def given_database_url() -> str:
+    """A Postgres of one's own; empty where the private one is meant."""
+    return FileAwareEnv(strip_whitespace=True).str("DATABASE_URL", "")
+
+
+def given_redis_url() -> str:
+    """A Redis of one's own; empty where the private one is meant."""
+    return FileAwareEnv(strip_whitespace=True).str("REDIS_URL", "")
+
+
 def database_url(home: Path) -> str:
     """`DATABASE_URL`, or the private server of `dradash up`."""
-    given = FileAwareEnv(strip_whitespace=True).str("DATABASE_URL", "")
-    return given or f"postgresql://dradash@/dradash?host={socket_folder(home)}"
+    return given_database_url() or f"postgresql://dradash@/dradash?host={socket_folder(home)}"
 
 
 def redis_url(home: Path) -> str:
     """`REDIS_URL`, or the private server of `dradash up`."""
-    given = FileAwareEnv(strip_whitespace=True).str("REDIS_URL", "")
-    return given or f"unix://{socket_folder(home)}/redis.sock?db=0"
+    return given_redis_url() or f"unix://{socket_folder(home)}/redis.sock?db=0"
 
 
 def broker_url(url: str) -> str:

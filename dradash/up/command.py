@@ -54,7 +54,7 @@ def _run(config: DradashConfig, address: Address) -> int:
         if ended := leftovers.end(home.run):
             print(f"Ended what an earlier run left: {', '.join(ended)}.", flush=True)
         require_free(address)
-        servers = list(programs.servers(home, environment=os.environ))
+        servers = list(programs.servers(home))
         if any(program.name == "postgres" for program in servers):
             postgres.initialise(home)
             leftovers.remove_stale_lock(home.postgres)

@@ -1,7 +1,6 @@
 """Static files, tables and the first account, brought in step with the code; what is done already is left alone."""
 
 import hashlib
-import os
 import secrets
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from environs import FileAwareEnv
 
 ADMIN_NAME = "admin"
 
@@ -35,7 +35,7 @@ def create_first_admin() -> str | None:
     users = get_user_model().objects
     if users.filter(is_superuser=True).exists():
         return None
-    given = os.environ.get("DRADASH_ADMIN_PASSWORD")
+    given = FileAwareEnv(strip_whitespace=True).str("DRADASH_ADMIN_PASSWORD", "")
     password = given or secrets.token_urlsafe(12)
     users.create_superuser(ADMIN_NAME, password=password)
     if given:

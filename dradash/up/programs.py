@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dradash import config
 from dradash.up import launch, postgres, redis_server
 from dradash.up.address import Address
 from dradash.up.folder import HomeFolder
@@ -52,12 +53,12 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def servers(home: HomeFolder, *, environment: Mapping[str, str]) -> Iterator[Program]:
+def servers(home: HomeFolder) -> Iterator[Program]:
     """The private Postgres and Redis, each only where the environment names no other."""
-    if not environment.get("DATABASE_URL"):
+    if not config.given_database_url():
         serve = postgres.server_command(home.postgres, home.sockets, settings={})
         yield Program("postgres", serve, stop_signal="INT", stop_seconds=60, without_root=True)
-    if not environment.get("REDIS_URL"):
+    if not config.given_redis_url():
         yield Program(
             "redis", redis_server.server_command(home.redis, home.sockets / "redis.sock")
         )

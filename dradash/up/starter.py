@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import OperationalError, connection
 from psycopg import sql
 
+from dradash import config
 from dradash.up import postgres, preparation
 from dradash.up.address import Address, answers, parse_address
 from dradash.up.failure import StartFailure
@@ -53,7 +54,7 @@ def _prepare(home: HomeFolder, address: Address) -> None:
 
 def wait_for_postgres() -> None:
     """Until it takes connections; makes the database if the server is our own."""
-    private = not os.environ.get("DATABASE_URL")
+    private = not config.given_database_url()
     attempt: Callable[[], None] = _make_database if private else connection.ensure_connection
     deadline = time.monotonic() + SERVER_SECONDS
     while True:
