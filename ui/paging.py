@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from django.db import DataError
 from django.db.models import Model, Q, QuerySet
 
 PAGE_SIZE = 50
@@ -41,7 +42,7 @@ def decode_cursor(cursor: str, *, length: int) -> tuple[list[Any], bool]:
     try:
         raw = base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))
         values = json.loads(raw)
-    except (ValueError, binascii.Error) as error:
+    except (ValueError, binascii.Error, RecursionError) as error:
         raise InvalidCursor(cursor) from error
     if (
         not isinstance(values, list)
@@ -63,12 +64,15 @@ def keyset_page(
     """
     values, is_backward = decode_cursor(cursor, length=len(order)) if cursor else ([], False)
     direction = [_reversed(column) for column in order] if is_backward else list(order)
-    if cursor:
-        rows = rows.filter(_after(direction, values))
     try:
+        if cursor:
+            rows = rows.filter(_after(direction, values))
         found = list(rows.order_by(*direction)[: size + 1])
-    except (ValueError, TypeError) as error:
-        raise InvalidCursor(cursor or "") from error
+    except (ValueError, TypeError, OverflowError, DataError) as error:
+        # The values of a cursor that was forged do not fit the columns.
+        if cursor is None:
+            raise
+        raise InvalidCursor(cursor) from error
     has_more = len(found) > size
     found = found[:size]
     if is_backward:

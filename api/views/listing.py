@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeVar
 
-from django.db import DataError
 from django.db.models import Model, QuerySet
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -114,9 +113,7 @@ def _page(
 ) -> Page[M]:
     try:
         return keyset_page(rows, order=order, cursor=cursor, size=limit)
-    except (InvalidCursor, DataError):
-        if cursor is None:
-            raise
+    except InvalidCursor:
         parameters.refuse_cursor()
         parameters.check()
         raise

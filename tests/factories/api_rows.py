@@ -1,0 +1,216 @@
+"""Rows as one sync leaves them behind, for tests that read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from clusters.choices import Reach, ReadState, Source
+from clusters.models import Cluster, ClusterKind, Gap
+from kube.discovery import Capabilities, ServerVersion
+from kube.kinds import RESOURCE_SLICE, served
+from pools.models import (
+    Allocation,
+    Device,
+    Pool,
+    PoolStatusAnswer,
+    PoolStatusRequest,
+    ResourceSlice,
+)
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DRIVER = "gpu.example.com"
+CLAIM_UID = UUID("7f6d0c1e-52a4-4b8e-9d0a-3b1f0c9e8a77")
+
+
+def capabilities() -> dict[str, Any]:
+    found = Capabilities(
+        server_version=ServerVersion(1, 36, "v1.36.2"),
+        resources={"ResourceSlice": served(RESOURCE_SLICE, "v1")},
+        rights={("ResourceSlice", "list"): True, ("ResourceSlice", "watch"): None},
+        gates={"kube-apiserver": {"DRAPartitionableDevices": True}},
+    )
+    return found.to_json()
+
+
+def cluster(name: str = "prod", *, synced_at: datetime | None = NOON, **fields: Any) -> Cluster:
+    made = Cluster.objects.create(
+        name=name,
+        **{
+            "source": Source.KUBECONFIG,
+            "created_at": NOON - timedelta(days=1),
+            "reach": Reach.OK,
+            "revision": 7,
+            **fields,
+        },
+    )
+    for kind in ("ResourceSlice", "ResourceClaim", "DeviceTaintRule"):
+        ClusterKind.objects.create(
+            cluster=made,
+            kind=kind,
+            state=ReadState.WATCHING,
+            api_version="resource.k8s.io/v1",
+            resource_version="81273",
+            object_count=2,
+            last_synced_at=synced_at,
+        )
+    return made
+
+
+def pool(of: Cluster, name: str = "node-1", **fields: Any) -> Pool:
+    return Pool.objects.create(
+        cluster=of,
+        name=name,
+        **{
+            "driver": DRIVER,
+            "generation": 3,
+            "is_complete": True,
+            "is_valid": True,
+            "slices_seen": 1,
+            "slices_expected": 1,
+            "node_kind": "node",
+            "node_name": name,
+            "devices_total": 4,
+            "devices_seen": 4,
+            "devices_allocated": 1,
+            "devices_partly_used": 0,
+            "devices_unavailable": 1,
+            "devices_blocked": 0,
+            "devices_available": 2,
+            "devices_admin_access": 0,
+            "first_seen_at": NOON,
+            "changed_at": NOON,
+            **fields,
+        },
+    )
+
+
+def unknown_pool(of: Cluster, name: str = "node-9", **fields: Any) -> Pool:
+    """One of two slices is there: no figure but `seen` is known."""
+    figures = ("total", "allocated", "partly_used", "unavailable", "blocked", "available")
+    return pool(
+        of,
+        name,
+        **{
+            "generation": None,
+            "is_complete": False,
+            "slices_expected": None,
+            "node_kind": "none",
+            "node_name": None,
+            "devices_admin_access": None,
+            "problems": [{"code": "incomplete", "message": "1 of 2 slices are there."}],
+            "problem_codes": ["incomplete"],
+            "severity": 3,
+            **{f"devices_{name}": None for name in figures},
+            **fields,
+        },
+    )
+
+
+def device(of: Pool, name: str = "gpu-0", **fields: Any) -> Device:
+    return Device.objects.create(
+        cluster_id=of.cluster_id,
+        pool_id=of.id,
+        driver=of.driver,
+        pool_name=of.name,
+        name=name,
+        **{
+            "slice_object_id": 1,
+            "node_name": of.node_name,
+            "generation": of.generation,
+            "state": "available",
+            "attributes": {"model": "A100", "index": 0},
+            "capacity": [
+                {"name": "memory", "total": "80Gi", "consumed": "0", "available": "80Gi"}
+            ],
+            "capacity_numbers": {"memory": 80 * 2**30},
+            "changed_at": NOON,
+            **fields,
+        },
+    )
+
+
+def allocation(of: Device, claim: str = "worker-0", **fields: Any) -> Allocation:
+    return Allocation.objects.create(
+        cluster_id=of.cluster_id,
+        driver=of.driver,
+        pool_name=of.pool_name,
+        device=of.name,
+        claim_name=claim,
+        **{
+            "claim_object_id": 5,
+            "claim_namespace": "training",
+            "claim_uid": CLAIM_UID,
+            "request": "gpu",
+            "changed_at": NOON,
+            **fields,
+        },
+    )
+
+
+def resource_slice(of: Pool, name: str = "slice-a", **fields: Any) -> ResourceSlice:
+    return ResourceSlice.objects.create(
+        cluster_id=of.cluster_id,
+        name=name,
+        driver=of.driver,
+        pool_name=of.name,
+        **{
+            "object_id": 1,
+            "api_version": "resource.k8s.io/v1",
+            "generation": of.generation,
+            "resource_slice_count": of.slices_expected,
+            "node_kind": of.node_kind,
+            "node_name": of.node_name,
+            "device_count": 4,
+            "changed_at": NOON,
+            **fields,
+        },
+    )
+
+
+def status_request(of: Cluster, name: str = "dradash-1", **fields: Any) -> PoolStatusRequest:
+    return PoolStatusRequest.objects.create(
+        cluster=of,
+        name=name,
+        **{
+            "driver": DRIVER,
+            "outcome": "answered",
+            "created_at": NOON,
+            "answered_at": NOON + timedelta(seconds=1),
+            "is_removed": True,
+            "pool_count": 1,
+            "pools_answered": 1,
+            "pools_differing": 1,
+            "answer": {"kind": "ResourcePoolStatusRequest", "status": {"poolCount": 1}},
+            **fields,
+        },
+    )
+
+
+def status_answer(of: PoolStatusRequest, pool_name: str = "node-1") -> PoolStatusAnswer:
+    return PoolStatusAnswer.objects.create(
+        request=of,
+        cluster_id=of.cluster_id,
+        driver=of.driver,
+        pool_name=pool_name,
+        observed_at=NOON,
+        server={"driver": of.driver, "poolName": pool_name, "availableDevices": 1},
+        ours=None,
+        differences=[
+            {"field": "available", "ours": 2, "server": 1, "reason": "subtracted twice"}
+        ],
+    )
+
+
+def gap(of: Cluster, **fields: Any) -> Gap:
+    return Gap.objects.create(
+        cluster=of,
+        **{
+            "kind": "ResourceSlice",
+            "started_at": NOON,
+            "reason": "api_unreachable",
+            "message": "The API server could not be read.",
+            **fields,
+        },
+    )

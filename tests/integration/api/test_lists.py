@@ -1,0 +1,305 @@
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.factories import api_rows
+
+LISTS = ("clusters", "pools", "devices", "resource-slices", "pool-status-requests")
+# Sign-in 1, clusters 2, gaps 1, page 1, count 1. The list of clusters reads their kinds once more.
+QUERIES = {"clusters": 7}
+
+
+def pool_names(body: Any) -> list[str]:
+    return [row["pool"] for row in body["results"]]
+
+
+def fill(rows: int) -> None:
+    for number in range(rows):
+        cluster = api_rows.cluster(f"cluster-{number}")
+        pool = api_rows.pool(cluster, f"node-{number}")
+        api_rows.device(pool)
+        api_rows.resource_slice(pool, object_id=number + 1)
+        api_rows.status_request(cluster)
+        api_rows.gap(cluster)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("name", LISTS)
+def test_list_whatever_its_length_takes_the_same_queries(
+    get: Any, django_assert_num_queries: Any, name: str, rows: int
+) -> None:
+    fill(rows)
+
+    with django_assert_num_queries(QUERIES.get(name, 6)):
+        body = get(f"{name}/")
+
+    assert (body["count"], len(body["results"]), len(body["gaps"])) == (rows, rows, rows)
+
+
+def test_pool_list_shows_pools_with_problems_first(get: Any) -> None:
+    cluster = api_rows.cluster()
+    api_rows.pool(cluster, "node-1")
+    api_rows.unknown_pool(cluster, "node-9")
+
+    assert pool_names(get("pools/")) == ["node-9", "node-1"]
+
+
+def test_pool_unknown_figures_are_null(get: Any) -> None:
+    row = api_rows.unknown_pool(api_rows.cluster(synced_at=None))
+
+    (found,) = get("pools/")["results"]
+
+    assert found == {
+        "id": str(row.id),
+        "cluster": "prod",
+        "driver": "gpu.example.com",
+        "pool": "node-9",
+        "generation": None,
+        "complete": False,
+        "slices": {"seen": 1, "expected": None},
+        "node": None,
+        "node_selection": {"kind": "none", "text": ""},
+        "devices": {
+            "total": None,
+            "seen": 4,
+            "allocated": None,
+            "partly_used": None,
+            "unavailable": None,
+            "blocked": None,
+            "available": None,
+            "admin_access": None,
+        },
+        "partitions": [],
+        "capacity": [],
+        "problems": [{"code": "incomplete", "message": "1 of 2 slices are there."}],
+        "observed_at": None,
+        "source": "computed from ResourceSlices at 81273, ResourceClaims at 81273, "
+        "DeviceTaintRules at 81273",
+    }
+
+
+def three_pools() -> None:
+    east, west = api_rows.cluster("east"), api_rows.cluster("west")
+    partitions = [{"attribute": "profile", "type": "1g.10gb", "total": 7, "allocatable": 1}]
+    api_rows.pool(east, "node-a", driver="nic.example.com")
+    api_rows.unknown_pool(east, "node/b.c", node_name="node/b.c")
+    api_rows.pool(west, "node-c", partitions=partitions, devices_total=5, devices_available=3)
+    api_rows.pool(east, "gone", vanished_at=api_rows.NOON)
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("", {"node/b.c", "node-a", "node-c"}),
+        ("driver=", {"node/b.c", "node-a", "node-c"}),
+        ("cluster=west", {"node-c"}),
+        ("driver=nic.example.com", {"node-a"}),
+        ("driver=nic.example.com&driver=gpu.example.com", {"node/b.c", "node-a", "node-c"}),
+        ("node=node/b.c", {"node/b.c"}),
+        ("complete=false", {"node/b.c"}),
+        ("complete=any&problem=none", {"node-a", "node-c"}),
+        ("problem=incomplete", {"node/b.c"}),
+        ("fits=1g.10gb", {"node-c"}),
+        ("q=node:node-a", {"node-a"}),
+        ("q=b.c", {"node/b.c"}),
+        ("vanished=true", {"gone"}),
+    ],
+)
+def test_pool_list_with_a_filter_has_what_matches(get: Any, query: str, names: set[str]) -> None:
+    three_pools()
+
+    body = get(f"pools/?{query}")
+
+    assert (set(pool_names(body)), body["count"]) == (names, len(names))
+
+
+@pytest.mark.parametrize(
+    ("ordering", "names"),
+    [
+        ("name", ["node-a", "node-c", "node/b.c"]),
+        ("-name", ["node/b.c", "node-c", "node-a"]),
+        ("available", ["node/b.c", "node-a", "node-c"]),
+        ("-available", ["node-c", "node-a", "node/b.c"]),
+        ("problems", ["node/b.c", "node-c", "node-a"]),
+    ],
+)
+def test_pool_list_is_sorted_by_the_word(get: Any, ordering: str, names: list[str]) -> None:
+    three_pools()
+
+    assert pool_names(get(f"pools/?ordering={ordering}")) == names
+
+
+def test_device_list_filters_by_attribute_and_capacity(get: Any) -> None:
+    pool = api_rows.pool(api_rows.cluster())
+    api_rows.device(pool, "gpu-0")
+    api_rows.device(pool, "gpu-1", attributes={"model": "T4"}, capacity_numbers={"memory": 2**34})
+
+    body = get("devices/?attribute=model=A100&capacity=memory>=40Gi")
+
+    assert body["results"] == [
+        {
+            "id": body["results"][0]["id"],
+            "cluster": "prod",
+            "driver": "gpu.example.com",
+            "pool": "node-1",
+            "device": "gpu-0",
+            "node": "node-1",
+            "generation": 3,
+            "state": "available",
+            "partly_used": False,
+            "attributes": {"index": 0, "model": "A100"},
+            "capacity": [
+                {"name": "memory", "total": "80Gi", "consumed": "0", "available": "80Gi"}
+            ],
+            "taints": [],
+            "problems": [],
+            "observed_at": "2026-03-01T12:00:00Z",
+        }
+    ]
+
+
+def test_list_pages_lead_forward_and_back_with_filters_kept(api: Client) -> None:
+    cluster = api_rows.cluster()
+    for number in range(5):
+        api_rows.pool(cluster, f"node-{number}")
+
+    pages = [api.get("/api/v1/pools/?cluster=prod&limit=2&ordering=-name").json()]
+    pages.append(api.get(pages[0]["next"]).json())
+    pages.append(api.get(pages[1]["next"]).json())
+    back = api.get(pages[2]["previous"]).json()
+
+    assert [pool_names(page) for page in pages] == [
+        ["node-4", "node-3"],
+        ["node-2", "node-1"],
+        ["node-0"],
+    ]
+    assert (pages[0]["previous"], pages[2]["next"]) == (None, None)
+    assert back["results"] == pages[1]["results"]
+
+
+@pytest.mark.parametrize(
+    ("path", "parameter", "message"),
+    [
+        ("pools/?limit=0", "limit", "Write a number from 1 to 1000."),
+        ("pools/?limit=ten", "limit", "Write a number from 1 to 1000."),
+        ("pools/?limit=1&limit=2", "limit", "Give this parameter once."),
+        (
+            "devices/?ordering=size",
+            "ordering",
+            "Write one of name, node, state, or the same after a minus.",
+        ),
+        (
+            "pools/?cursor=nonsense",
+            "cursor",
+            "Take it from `next` or `previous` of an answer to this list.",
+        ),
+        ("pools/?complete=perhaps", "complete", "Write true, false or any, not “perhaps”."),
+        ("pools/?format=xml", "format", "“xml” is not one of json, csv."),
+    ],
+)
+def test_list_with_an_invalid_value_says_what_to_write(
+    refused: Any, path: str, parameter: str, message: str
+) -> None:
+    assert refused(path) == (
+        400,
+        {
+            "type": "about:blank",
+            "title": "Bad Request",
+            "status": 400,
+            "code": "invalid_parameters",
+            "detail": f"{parameter}: {message}",
+            "instance": f"/api/v1/{path.partition('?')[0]}",
+            "errors": [{"parameter": parameter, "message": message}],
+        },
+    )
+
+
+def test_list_with_an_unknown_parameter_names_those_there_are(refused: Any) -> None:
+    status, problem = refused("resource-slices/?page=2")
+
+    assert (status, problem["errors"], problem["allowed"]) == (
+        400,
+        [{"parameter": "page", "message": "There is no such parameter here."}],
+        ["cluster", "driver", "pool", "node", "q", "ordering", "limit", "cursor", "format"],
+    )
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "W2ZhbHNlLCJhIiwiYiIsImMiLCJkIl0",
+        "W2ZhbHNlLDEsIlx1MDAwMCIsImMiLDFd",
+        "W2ZhbHNlLEluZmluaXR5LCJiIiwiYyIsMV0",
+        "W2ZhbHNlLDEsIlx1ZDgwMCIsImMiLDFd",
+        "Wy" * 900,
+        "W1tb" * 499,
+        "é",
+    ],
+)
+def test_list_with_a_forged_cursor_is_refused(refused: Any, cursor: str) -> None:
+    api_rows.pool(api_rows.cluster())
+
+    status, problem = refused(f"pools/?cursor={cursor}")
+
+    assert (status, [each["parameter"] for each in problem["errors"]]) == (400, ["cursor"])
+
+
+def test_pool_list_as_csv_has_every_row_and_no_formula(api: Client) -> None:
+    cluster = api_rows.cluster()
+    api_rows.pool(cluster, "=HYPERLINK(1)")
+    api_rows.unknown_pool(cluster)
+
+    response = api.get("/api/v1/pools/?ordering=name", headers={"Accept": "text/csv"})
+
+    rows = list(csv.DictReader(io.StringIO(response.getvalue().decode())))
+    assert response["Content-Type"] == "text/csv; charset=utf-8; header=present"
+    assert response["Content-Disposition"].startswith('attachment; filename="pools-20')
+    assert [row["pool"] for row in rows] == ["'=HYPERLINK(1)", "node-9"]
+    assert {name: rows[1][name] for name in ("devices_total", "devices_seen", "problems")} == {
+        "devices_total": "",
+        "devices_seen": "4",
+        "problems": "incomplete",
+    }
+    assert list(rows[0]) == [
+        "id",
+        "cluster",
+        "driver",
+        "pool",
+        "generation",
+        "complete",
+        "slices_seen",
+        "slices_expected",
+        "node",
+        "node_selection_kind",
+        "node_selection_text",
+        "devices_total",
+        "devices_seen",
+        "devices_allocated",
+        "devices_partly_used",
+        "devices_unavailable",
+        "devices_blocked",
+        "devices_available",
+        "devices_admin_access",
+        "partitions",
+        "capacity",
+        "problems",
+        "observed_at",
+        "source",
+    ]
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize(("query", "lines"), [("", 4), ("&limit=2", 3)])
+def test_list_as_csv_has_all_rows_unless_a_limit_is_given(
+    api: Client, name: str, query: str, lines: int
+) -> None:
+    fill(3)
+
+    response = api.get(f"/api/v1/{name}/?format=csv{query}")
+
+    assert len(response.getvalue().decode().splitlines()) == lines
