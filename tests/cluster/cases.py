@@ -89,9 +89,7 @@ def build_case(plane: ControlPlane, case: Case) -> Documents:
 def _admin_namespaces(case: Case) -> Iterator[Document]:
     """Admin access is refused in namespaces without this label."""
     for document in case.objects:
-        if document["kind"] == "ResourceClaim" and '"adminAccess": true' in json.dumps(
-            document
-        ):
+        if document["kind"] == "ResourceClaim" and '"adminAccess": true' in json.dumps(document):
             yield {
                 "apiVersion": "v1",
                 "kind": "Namespace",
@@ -102,9 +100,7 @@ def _admin_namespaces(case: Case) -> Iterator[Document]:
             }
 
 
-def ask(
-    plane: ControlPlane, request: Document, *, name: str = "asked"
-) -> Document | None:
+def ask(plane: ControlPlane, request: Document, *, name: str = "asked") -> Document | None:
     """Ask for a pool status and return it without times, None if there is no answer."""
     plane.delete("ResourcePoolStatusRequest", name)
     document = {
@@ -119,9 +115,7 @@ def ask(
         return (plane.get("ResourcePoolStatusRequest", name) or {}).get("status")
 
     try:
-        answered = plane.wait_for(
-            status, what="an answer", seconds=_UNANSWERED_AFTER_SECONDS
-        )
+        answered = plane.wait_for(status, what="an answer", seconds=_UNANSWERED_AFTER_SECONDS)
     except TimeoutError:
         return None
     return without_times(answered)

@@ -71,9 +71,7 @@ class RefusedError(Exception):
         self.document: Document = {}
         with suppress(ValueError):
             self.document = answer.json()
-        super().__init__(
-            f"{method} {path}: {answer.status} {self.document.get('message', text)}"
-        )
+        super().__init__(f"{method} {path}: {answer.status} {self.document.get('message', text)}")
 
 
 @dataclass(frozen=True)
@@ -88,9 +86,7 @@ class Resource:
 
     def path(self, *, namespace: str | None = None, name: str | None = None) -> str:
         path = (
-            f"/apis/{self.api_version}"
-            if "/" in self.api_version
-            else f"/api/{self.api_version}"
+            f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
         )
         if self.is_namespaced and namespace:
             path += f"/namespaces/{namespace}"
@@ -103,9 +99,7 @@ def _resources(document: Document) -> Iterable[Resource]:
         for version in group["versions"]:
             api_version = "/".join(filter(None, (group_name, version["version"])))
             for resource in version["resources"]:
-                subresources = [
-                    s["subresource"] for s in resource.get("subresources", ())
-                ]
+                subresources = [s["subresource"] for s in resource.get("subresources", ())]
                 yield Resource(
                     api_version=api_version,
                     kind=resource["responseKind"]["kind"],
@@ -179,14 +173,11 @@ class Client:
     def discover(self) -> list[Resource]:
         """Return all resources that the server has, best version of each group first."""
         documents = [
-            self.call("GET", p, headers={"Accept": _AGGREGATED})
-            for p in ("/api", "/apis")
+            self.call("GET", p, headers={"Accept": _AGGREGATED}) for p in ("/api", "/apis")
         ]
         return [resource for document in documents for resource in _resources(document)]
 
-    def find_resource(
-        self, kind: str, api_version: str | None = None
-    ) -> Resource | None:
+    def find_resource(self, kind: str, api_version: str | None = None) -> Resource | None:
         """Return the resource of a kind, in its best version unless one is named, or None."""
         for _ in range(2):
             for resource in self._resources:
@@ -202,9 +193,7 @@ class Client:
         """Like `find_resource`, but a kind that is not served is an error."""
         found = self.find_resource(kind, api_version)
         if found is None:
-            raise LookupError(
-                f"the API server does not serve {api_version or 'any'} {kind}"
-            )
+            raise LookupError(f"the API server does not serve {api_version or 'any'} {kind}")
         return found
 
     def get(
@@ -231,9 +220,7 @@ class Client:
         """Return all objects of a kind, with the kind and apiVersion that list items lack."""
         resource = self.resource(kind, api_version)
         items = self.call("GET", resource.path(namespace=namespace))["items"] or []
-        return [
-            {"apiVersion": resource.api_version, "kind": kind, **item} for item in items
-        ]
+        return [{"apiVersion": resource.api_version, "kind": kind, **item} for item in items]
 
     def watch(
         self, kind: str, *, resource_version: str, seconds: int = 2, **parameters: str
@@ -244,9 +231,7 @@ class Client:
             "timeoutSeconds": str(seconds),
             "resourceVersion": resource_version,
         }
-        path = (
-            f"{self.resource(kind).path()}?{urllib.parse.urlencode(query | parameters)}"
-        )
+        path = f"{self.resource(kind).path()}?{urllib.parse.urlencode(query | parameters)}"
         answer = self.request("GET", path)
         if answer.status >= 400:
             raise RefusedError("GET", path, answer)
@@ -308,9 +293,7 @@ class _Applied:
 
     def apply(self, documents: list[Document]) -> list[Document]:
         self._make_namespaces(documents)
-        places = sorted(
-            range(len(documents)), key=lambda place: _apply_rank(documents[place])
-        )
+        places = sorted(range(len(documents)), key=lambda place: _apply_rank(documents[place]))
         stored = {place: self._write_main_part(documents[place]) for place in places}
         for place in places:
             if status := documents[place].get("status"):
@@ -322,11 +305,7 @@ class _Applied:
 
     def _make_namespaces(self, documents: list[Document]) -> None:
         own = {d["metadata"]["name"] for d in documents if d["kind"] == "Namespace"}
-        named = {
-            d["metadata"]["namespace"]
-            for d in documents
-            if d["metadata"].get("namespace")
-        }
+        named = {d["metadata"]["namespace"] for d in documents if d["metadata"].get("namespace")}
         for name in sorted(named - own):
             answer = self.client.request(
                 "POST", "/api/v1/namespaces", {"metadata": {"name": name}}
@@ -351,9 +330,7 @@ class _Applied:
 
     def _write_main_part(self, document: Document) -> Document:
         old_uid = document["metadata"].get("uid")
-        metadata = {
-            k: v for k, v in document["metadata"].items() if k not in _SERVER_FIELDS
-        }
+        metadata = {k: v for k, v in document["metadata"].items() if k not in _SERVER_FIELDS}
         body = self._translated(document | {"metadata": metadata})
         path = self._path(document)
         collection = path.rpartition("/")[0]

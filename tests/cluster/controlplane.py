@@ -39,9 +39,7 @@ class ControlPlane:
     end. All processes are killed in the end, or with this process, however that ends.
     """
 
-    def __init__(
-        self, *, folder: Path | None = None, **options: Unpack[OptionKeywords]
-    ) -> None:
+    def __init__(self, *, folder: Path | None = None, **options: Unpack[OptionKeywords]) -> None:
         self.options = Options(**options)
         self._wanted_folder = folder
         self._servers: dict[str, processes.Server] = {}
@@ -163,15 +161,11 @@ class ControlPlane:
             self.apply([account])
         granted = max(expiration_seconds, _SHORTEST_TOKEN_SECONDS)
         path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
-        answer = self.client.call(
-            "POST", path, {"spec": {"expirationSeconds": granted}}
-        )
+        answer = self.client.call("POST", path, {"spec": {"expirationSeconds": granted}})
         token: str = answer["status"]["token"]
         if granted == expiration_seconds:
             return token
-        return self._keys.sign_again(
-            token, seconds_earlier=granted - expiration_seconds
-        )
+        return self._keys.sign_again(token, seconds_earlier=granted - expiration_seconds)
 
     def kubectl(self, *arguments: str, stdin: str = "", user: str = "admin") -> str:
         """Run kubectl and return what it printed; CalledProcessError has its stderr."""
@@ -186,9 +180,7 @@ class ControlPlane:
     def apply(self, documents: Iterable[Document]) -> Documents:
         return self.client.apply(documents)
 
-    def get(
-        self, kind: str, name: str, namespace: str | None = None
-    ) -> Document | None:
+    def get(self, kind: str, name: str, namespace: str | None = None) -> Document | None:
         return self.client.get(kind, name, namespace)
 
     def list(self, kind: str, namespace: str | None = None) -> Documents:
@@ -200,9 +192,7 @@ class ControlPlane:
     def wipe(self) -> None:
         self.client.wipe()
 
-    def wait_for(
-        self, check: Callable[[], T | None], *, what: str, seconds: float = 20
-    ) -> T:
+    def wait_for(self, check: Callable[[], T | None], *, what: str, seconds: float = 20) -> T:
         return client.wait_for(check, what=what, seconds=seconds)
 
     # Faults
@@ -294,9 +284,7 @@ class ControlPlane:
     def _start(self, name: str, *flags: str) -> None:
         command = [str(self._program), name, *flags]
         log = self.folder / f"{name}.log"
-        self._servers[name] = processes.Server(
-            command, log=log, lifeline=self._lifeline
-        )
+        self._servers[name] = processes.Server(command, log=log, lifeline=self._lifeline)
 
     def _wait_for_ok(self, name: str, url: str, *, seconds: float = 60) -> None:
         server = self._servers[name]

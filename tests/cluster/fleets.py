@@ -80,19 +80,13 @@ class _FleetMaker:
     def taint_some(self, devices: Documents, probability: float) -> None:
         for device in devices:
             if self.chance(probability):
-                effect = self.random.choice(
-                    ["NoSchedule", "NoExecute", "None", "NoSchedule"]
-                )
+                effect = self.random.choice(["NoSchedule", "NoExecute", "None", "NoSchedule"])
                 key = f"example.com/{self.random.choice('abc')}"
                 device["taints"] = [{"key": key, "effect": effect}]
 
-    def publish(
-        self, driver: str, node: str, generation: int, count: int, **parts: Any
-    ) -> None:
+    def publish(self, driver: str, node: str, generation: int, count: int, **parts: Any) -> None:
         pool = {"name": node, "generation": generation, "resourceSliceCount": count}
-        self.slice_specs.append(
-            {"driver": driver, "nodeName": node, "pool": pool, **parts}
-        )
+        self.slice_specs.append({"driver": driver, "nodeName": node, "pool": pool, **parts})
 
     def node(self, name: str) -> None:
         generation = self.random.choice([1, 1, 3])
@@ -114,9 +108,7 @@ class _FleetMaker:
                 devices[0]["name"] = "d0-0"
             self.publish(PLAIN, node, generation, declared, devices=devices)
         if generation > 1 and self.chance(0.6):
-            self.publish(
-                PLAIN, node, generation - 1, 1, devices=[self.device(PLAIN, "old-0")]
-            )
+            self.publish(PLAIN, node, generation - 1, 1, devices=[self.device(PLAIN, "old-0")])
 
     def partitioned_pool(self, node: str, generation: int) -> None:
         """Full, half and quarter devices on one or two counter sets, one at times unknown."""
@@ -135,15 +127,12 @@ class _FleetMaker:
         def partition(name: str, memory: int, sm: int) -> Document:
             cost = {"memory": {"value": f"{memory}Gi"}, "sm": {"value": str(sm)}}
             use = [{"counterSet": counter_set, "counters": cost}]
-            return self.device(
-                PARTITIONED, f"{name}-{counter_set}", consumesCounters=use
-            )
+            return self.device(PARTITIONED, f"{name}-{counter_set}", consumesCounters=use)
 
         devices = [partition("full", total, 8)]
         # Two halves of 5 do not fit into 8, though their memory does.
         devices += [
-            partition(f"half{i}", total // 2, self.random.choice([3, 4, 5]))
-            for i in range(2)
+            partition(f"half{i}", total // 2, self.random.choice([3, 4, 5])) for i in range(2)
         ]
         quarters = self.random.randint(0, 3)
         devices += [partition(f"quarter{i}", total // 4, 2) for i in range(quarters)]
@@ -174,9 +163,7 @@ class _FleetMaker:
             capacity["bw"]["requestPolicy"] = policy
         if is_shared and "vfs" in capacity:
             capacity["vfs"]["requestPolicy"] = {"default": "1", "validValues": ["1"]}
-        return self.device(
-            SHARED, name, allowMultipleAllocations=is_shared, capacity=capacity
-        )
+        return self.device(SHARED, name, allowMultipleAllocations=is_shared, capacity=capacity)
 
     def holder(self) -> Document:
         name = self.random.choice(["plain", "part", "part", "share", "share", "share"])
@@ -190,7 +177,9 @@ class _FleetMaker:
             bandwidth = self.random.choice([10, 20, 50, 100])
             wanted["capacity"] = {"requests": {"bw": str(bandwidth)}}
         if self.chance(0.15):
-            wanted["tolerations"] = [{"operator": "Exists"}]
+            # Without the effect the pod would be placed and then evicted.
+            effects = ("NoSchedule", "NoExecute")
+            wanted["tolerations"] = [{"operator": "Exists", "effect": e} for e in effects]
         return wanted
 
     def rules(self) -> Iterable[Document]:
@@ -279,9 +268,7 @@ def apply_fleet(plane: ControlPlane, fleet: Fleet) -> Documents:
         ("ResourceSlice", fleet.slice_specs),
         ("DeviceTaintRule", fleet.rule_specs),
     ):
-        plane.apply(
-            _document(kind, f"{kind.lower()}-{i}", spec) for i, spec in enumerate(specs)
-        )
+        plane.apply(_document(kind, f"{kind.lower()}-{i}", spec) for i, spec in enumerate(specs))
     time.sleep(_SETTLE_SECONDS)
     for number, wanted in enumerate(fleet.holders):
         if _ask_scheduler(plane, f"holder-{number}", wanted) is not None:
@@ -318,9 +305,7 @@ def try_each_device(plane: ControlPlane) -> list[Trial]:
     return trials
 
 
-def _try_device(
-    plane: ControlPlane, driver: str, device: Document, name: str
-) -> str | None:
+def _try_device(plane: ControlPlane, driver: str, device: Document, name: str) -> str | None:
     value = device["attributes"][UNIQUE]["string"]
     expression = f"device.attributes['{driver}'].{UNIQUE} == '{value}'"
     wanted = {
@@ -375,13 +360,9 @@ def main() -> None:
                 "objects": objects,
                 "trials": [vars(t) for t in trials],
             }
-            (arguments.folder / f"fleet-{seed:04d}.json").write_text(
-                json.dumps(written)
-            )
+            (arguments.folder / f"fleet-{seed:04d}.json").write_text(json.dumps(written))
             placed = sum(trial.is_placed for trial in trials)
-            sys.stdout.write(
-                f"{seed}: {placed} placed, {len(trials) - placed} refused\n"
-            )
+            sys.stdout.write(f"{seed}: {placed} placed, {len(trials) - placed} refused\n")
 
 
 if __name__ == "__main__":

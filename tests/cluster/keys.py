@@ -27,9 +27,7 @@ _NEW_KEY = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -config open
 
 def _openssl(folder: Path, arguments: str, *, stdin: bytes = b"") -> bytes:
     command = ["openssl", *arguments.split()]
-    return subprocess.run(
-        command, cwd=folder, input=stdin, capture_output=True, check=True
-    ).stdout
+    return subprocess.run(command, cwd=folder, input=stdin, capture_output=True, check=True).stdout
 
 
 @dataclass(frozen=True)
@@ -87,9 +85,7 @@ class Keys:
         for moment in ("exp", "iat", "nbf"):
             claims[moment] -= seconds_earlier
         signed = f"{header}.{_base64url(json.dumps(claims).encode())}"
-        signature = _openssl(
-            self.folder, "dgst -sha256 -sign sa.key", stdin=signed.encode()
-        )
+        signature = _openssl(self.folder, "dgst -sha256 -sign sa.key", stdin=signed.encode())
         return f"{signed}.{_base64url(signature)}"
 
 
@@ -111,9 +107,7 @@ def kubeconfig_text(*, url: str, ca_file: Path, token: str, user: str) -> str:
                 }
             ],
             "users": [{"name": user, "user": {"token": token}}],
-            "contexts": [
-                {"name": "test", "context": {"cluster": "test", "user": user}}
-            ],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": user}}],
             "current-context": "test",
         },
         indent=1,

@@ -89,11 +89,7 @@ class Options:
         first_minor = {"DRAResourcePoolStatus": 36, "DRAPartitionableDevicesType": 37}
         if not self.pool_status_requests:
             return {}
-        return {
-            gate: True
-            for gate, minor in first_minor.items()
-            if self.minor_version >= minor
-        }
+        return {gate: True for gate, minor in first_minor.items() if self.minor_version >= minor}
 
     def _runtime_config(self) -> str:
         wanted = {"resource.k8s.io/v1alpha3": True} if self.pool_status_requests else {}

@@ -72,9 +72,7 @@ class Lifeline:
 class Server:
     """One running server process, in a session of its own so that Ctrl-C reaches only the test."""
 
-    def __init__(
-        self, command: Sequence[str], *, log: Path, lifeline: Lifeline
-    ) -> None:
+    def __init__(self, command: Sequence[str], *, log: Path, lifeline: Lifeline) -> None:
         self.name = command[1]
         self.log = log
         with log.open("ab") as output:
@@ -109,9 +107,7 @@ class Server:
     def require_running(self) -> None:
         if not self.is_running:
             code = self._process.returncode
-            raise ServerFailedError(
-                f"{self.name} ended with code {code}:\n{self.log_end()}"
-            )
+            raise ServerFailedError(f"{self.name} ended with code {code}:\n{self.log_end()}")
 
 
 def wait_until_refused(port: int, *, seconds: float = 10) -> None:

@@ -65,14 +65,10 @@ def _compile(program: Path) -> None:
     )
     unfinished = program.with_suffix(f".{os.getpid()}")
     command = [go, "build", *BUILD_FLAGS, "-o", str(unfinished), "."]
-    built = subprocess.run(
-        command, cwd=SOURCES, capture_output=True, text=True, check=False
-    )
+    built = subprocess.run(command, cwd=SOURCES, capture_output=True, text=True, check=False)
     if built.returncode:
         unfinished.unlink(missing_ok=True)
-        raise ProgramUnavailableError(
-            f"`go build` in {SOURCES} failed:\n{built.stderr[-4000:]}"
-        )
+        raise ProgramUnavailableError(f"`go build` in {SOURCES} failed:\n{built.stderr[-4000:]}")
     unfinished.rename(program)
 
 

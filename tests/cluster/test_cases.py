@@ -13,9 +13,7 @@ def case_plane() -> Iterator[ControlPlane]:
 
 
 @pytest.mark.parametrize("name", cases.case_names())
-def test_live_controller_answers_as_recorded(
-    case_plane: ControlPlane, name: str
-) -> None:
+def test_live_controller_answers_as_recorded(case_plane: ControlPlane, name: str) -> None:
     case = cases.read_case(name)
 
     assert cases.run_case(case_plane, case) == case.status

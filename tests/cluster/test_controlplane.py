@@ -51,9 +51,7 @@ def slice_reader_documents(account: str) -> list[Document]:
             "kind": "ClusterRoleBinding",
             "metadata": {"name": account},
             "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": account},
-            "subjects": [
-                {"kind": "ServiceAccount", "namespace": "default", "name": account}
-            ],
+            "subjects": [{"kind": "ServiceAccount", "namespace": "default", "name": account}],
         },
     ]
 
@@ -69,20 +67,14 @@ def test_emulated_release_serves_v1_only(
     plane = emulated_control_plane(version)
 
     assert served(plane) == {"resource.k8s.io/v1": STABLE}
-    assert plane.client.call("GET", "/version")[
-        "emulationMinor"
-    ] == version.removeprefix("1.")
+    assert plane.client.call("GET", "/version")["emulationMinor"] == version.removeprefix("1.")
 
 
 def test_default_release_serves_taint_rules_but_no_pool_status(
     control_plane_default: ControlPlane,
 ) -> None:
-    assert served(control_plane_default) == {
-        "resource.k8s.io/v1": STABLE | {"devicetaintrules"}
-    }
-    assert (
-        control_plane_default.client.call("GET", "/version")["gitVersion"] == "v1.37.2"
-    )
+    assert served(control_plane_default) == {"resource.k8s.io/v1": STABLE | {"devicetaintrules"}}
+    assert control_plane_default.client.call("GET", "/version")["gitVersion"] == "v1.37.2"
 
 
 def test_pool_status_requests_are_served_in_alpha(control_plane: ControlPlane) -> None:
@@ -106,23 +98,17 @@ def test_pool_status_request_of_empty_cluster_is_answered(
     control_plane.apply([request])
 
     status = control_plane.wait_for(
-        lambda: (control_plane.get("ResourcePoolStatusRequest", "empty") or {}).get(
-            "status"
-        ),
+        lambda: (control_plane.get("ResourcePoolStatusRequest", "empty") or {}).get("status"),
         what="an answer",
     )
     assert status["poolCount"] == 0
-    assert [c["message"] for c in status["conditions"]] == [
-        "Calculated status for 0 pools"
-    ]
+    assert [c["message"] for c in status["conditions"]] == ["Calculated status for 0 pools"]
 
 
 def test_serving_certificate_is_not_trusted_without_its_authority(
     control_plane: ControlPlane, control_plane_default: ControlPlane
 ) -> None:
-    stranger = Client(
-        control_plane.url, control_plane_default.ca_file, control_plane.admin_token
-    )
+    stranger = Client(control_plane.url, control_plane_default.ca_file, control_plane.admin_token)
 
     with pytest.raises(URLError) as caught:
         stranger.request("GET", "/version")
@@ -137,17 +123,15 @@ def test_restarted_api_server_expires_older_resource_version(
     name = f"restart-{sig.name.lower()}"
     old, _ = control_plane.apply([config_map(name), config_map(f"{name}-later")])
     old_version = old["metadata"]["resourceVersion"]
-    before = control_plane.client.watch(
-        "ConfigMap", resource_version=old_version, seconds=1
-    )
+    before = control_plane.client.watch("ConfigMap", resource_version=old_version, seconds=1)
     assert [event["type"] for event in before] == ["ADDED"]
 
     control_plane.restart_api_server(sig)
 
     events = control_plane.client.watch("ConfigMap", resource_version=old_version)
-    assert [
-        (e["type"], e["object"]["code"], e["object"]["reason"]) for e in events
-    ] == [("ERROR", 410, "Expired")]
+    assert [(e["type"], e["object"]["code"], e["object"]["reason"]) for e in events] == [
+        ("ERROR", 410, "Expired")
+    ]
 
 
 def test_restored_etcd_answers_newer_resource_version_with_504(
@@ -164,9 +148,7 @@ def test_restored_etcd_answers_newer_resource_version_with_504(
     answer = control_plane.client.request("GET", path)
     names = {c["metadata"]["name"] for c in control_plane.list("ConfigMap", "default")}
     assert answer.status == 504
-    assert answer.json()["message"].startswith(
-        f"Timeout: Too large resource version: {version}"
-    )
+    assert answer.json()["message"].startswith(f"Timeout: Too large resource version: {version}")
     assert "in-copy" in names
     assert not names & {config["metadata"]["name"] for config in newer}
 
@@ -175,9 +157,7 @@ def test_expired_token_is_unauthorized(control_plane: ControlPlane) -> None:
     good = control_plane.service_account_token("default", "expiring", 30)
     expired = control_plane.service_account_token("default", "expiring", -120)
 
-    statuses = [
-        control_plane.as_token(t).request("GET", "/api").status for t in (good, expired)
-    ]
+    statuses = [control_plane.as_token(t).request("GET", "/api").status for t in (good, expired)]
 
     assert statuses == [200, 401]
 
@@ -187,15 +167,11 @@ def test_revoked_right_is_forbidden(control_plane: ControlPlane) -> None:
     control_plane.apply(slice_reader_documents("revoked"))
     path = control_plane.client.resource("ResourceSlice").path()
     account = control_plane.as_token(token)
-    control_plane.wait_for(
-        lambda: account.request("GET", path).status == 200, what="the right"
-    )
+    control_plane.wait_for(lambda: account.request("GET", path).status == 200, what="the right")
 
     control_plane.delete("ClusterRoleBinding", "revoked")
 
-    control_plane.wait_for(
-        lambda: account.request("GET", path).status == 403, what="its end"
-    )
+    control_plane.wait_for(lambda: account.request("GET", path).status == 403, what="its end")
     message = account.request("GET", path).json()["message"]
     assert 'User "system:serviceaccount:default:revoked" cannot list' in message
 
@@ -223,11 +199,7 @@ def test_apply_keeps_status_and_translates_uids(control_plane: ControlPlane) -> 
         "apiVersion": "resource.k8s.io/v1",
         "kind": "ResourceClaim",
         "metadata": {"name": "c", "namespace": "team-a", "ownerReferences": [owner]},
-        "spec": {
-            "devices": {
-                "requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]
-            }
-        },
+        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}},
         "status": {
             "allocation": {"devices": {}},
             "reservedFor": [{"resource": "pods", "name": "p", "uid": "old-pod-uid"}],
@@ -250,9 +222,7 @@ def test_apply_keeps_status_and_translates_uids(control_plane: ControlPlane) -> 
 
     uid = stored_pod["metadata"]["uid"]
     assert stored_pod["status"]["phase"] == "Running"
-    assert stored_claim["status"]["reservedFor"] == [
-        {"resource": "pods", "name": "p", "uid": uid}
-    ]
+    assert stored_claim["status"]["reservedFor"] == [{"resource": "pods", "name": "p", "uid": uid}]
     assert stored_claim["metadata"]["ownerReferences"] == [owner | {"uid": uid}]
 
 

@@ -52,9 +52,6 @@ def test_trials_leave_stored_objects_as_they_were(
     trials = fleets.try_each_device(control_plane_default)
 
     after = fleets.stored_objects(control_plane_default)
-    names = [
-        [(o["kind"], o["metadata"]["name"]) for o in objects]
-        for objects in (before, after)
-    ]
+    names = [[(o["kind"], o["metadata"]["name"]) for o in objects] for objects in (before, after)]
     assert len(trials) > 10
     assert names[0] == names[1]
