@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 
 import msgspec
 import urllib3
-from kubernetes.config.incluster_config import SERVICE_HOST_ENV_NAME, SERVICE_TOKEN_FILENAME
+from kubernetes.config import incluster_config
 from urllib3.exceptions import (
     HTTPError,
     LocationValueError,
@@ -102,7 +102,7 @@ class Connection:
         return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
 
     def close(self) -> None:
-        self._login.pool.clear()
+        self._login.close()
 
     def get_json(
         self,
@@ -248,7 +248,7 @@ class Connection:
         with self._lock:
             if self._login is outdated:
                 self._login = log_in(self.target)
-                outdated.pool.clear()
+                outdated.close()
             return self._login
 
     def _send(
@@ -328,9 +328,14 @@ def default_target() -> Target | None:
     )
     if has_kubeconfig and answers(target):
         return target
-    if os.environ.get(SERVICE_HOST_ENV_NAME) and Path(SERVICE_TOKEN_FILENAME).is_file():
+    if _is_in_cluster():
         return Target("in_cluster")
     return None
+
+
+def _is_in_cluster() -> bool:
+    host = os.environ.get(incluster_config.SERVICE_HOST_ENV_NAME)
+    return bool(host) and Path(incluster_config.SERVICE_TOKEN_FILENAME).is_file()
 
 
 def answers(target: Target, *, timeout: float = 3.0) -> bool:

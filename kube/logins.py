@@ -71,6 +71,14 @@ class Login:
         """The official client reads a tokenFile once; a rotated one has to be read again."""
         return self.token_file is not None and _looks(self.token_file) != self.token_file_seen
 
+    def close(self) -> None:
+        """Clearing a PoolManager alone leaves its sockets to the garbage collector."""
+        for key in self.pool.pools.keys():  # noqa: SIM118 -- the container cannot be iterated
+            pool = self.pool.pools.get(key)
+            if pool is not None:
+                pool.close()
+        self.pool.clear()
+
     def authorization(self) -> str | None:
         """Runs the client's refresh: in-cluster token files and expired plugin tokens."""
         try:

@@ -31,8 +31,8 @@ class Reply:
     parts: tuple[bytes | float, ...] = ()
     framing: Literal["length", "chunked", "until_close"] = "length"
     # proper: as HTTP wants it. cut: closed without the final chunk or the promised length.
-    # reset: TCP RST. keep: held open, silent.
-    end: Literal["proper", "cut", "reset", "keep"] = "proper"
+    # reset: TCP RST. keep: held open, silent. hang_up: whole, then closed without a word.
+    end: Literal["proper", "cut", "reset", "keep", "hang_up"] = "proper"
 
 
 Respond = Callable[[Request], Reply]
@@ -59,6 +59,7 @@ class ApiServer:
     def __init__(self, respond: Respond, tls: ssl.SSLContext | None) -> None:
         self.respond = respond
         self.requests: list[Request] = []
+        self.accepted = 0
         self._tls = tls
         self._stopping = threading.Event()
         self._open: set[socket.socket] = set()
@@ -85,6 +86,7 @@ class ApiServer:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
+            self.accepted += 1
             thread = threading.Thread(target=self._serve, args=(connection,))
             self._threads.append(thread)
             thread.start()
@@ -112,7 +114,7 @@ class ApiServer:
         data = [part for part in reply.parts if isinstance(part, bytes)]
         headers = dict(reply.headers)
         if reply.framing == "length":
-            missing = 10 if reply.end != "proper" else 0
+            missing = 0 if reply.end in {"proper", "hang_up"} else 10
             headers["content-length"] = str(sum(map(len, data)) + missing)
         elif reply.framing == "chunked":
             headers["transfer-encoding"] = "chunked"
@@ -134,6 +136,8 @@ class ApiServer:
             if reply.framing == "chunked":
                 connection.sendall(b"0\r\n\r\n")
             return reply.framing != "until_close"
+        if reply.end == "hang_up":
+            return False
         if reply.end == "reset":
             time.sleep(0.05)  # so that what was sent is read before the reset takes it away
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -144,11 +148,11 @@ class ApiServer:
 
 def _read_request(incoming: object) -> Request | None:
     readline, read = incoming.readline, incoming.read  # type: ignore[attr-defined]
-    first = readline().decode().split()
+    first = readline().decode("latin-1").split()
     if len(first) != 3:
         return None
     headers: dict[str, str] = {}
-    while (line := readline().decode().strip()) != "":
+    while (line := readline().decode("latin-1").strip()) != "":
         name, _, value = line.partition(":")
         known = headers.get(name.lower())
         headers[name.lower()] = f"{known}, {value.strip()}" if known else value.strip()
