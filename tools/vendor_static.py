@@ -5,8 +5,6 @@ Needs npm and the network; nothing else of the project does. The files and their
 neither a build nor a start fetches anything. Every archive must have the digest that package-lock.json holds.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -24,6 +22,8 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 VENDOR: Final = ROOT / "static" / "vendor"
 TEST_VENDOR: Final = ROOT / "tests" / "e2e" / "vendor"
 SPRITE: Final = VENDOR / "tabler-icons" / "icons.svg"
+# Each icon has its own frame as a path that is never seen.
+BOUNDING_BOX: Final = "M0 0h24v24H0z"
 SVG: Final = "{http://www.w3.org/2000/svg}"
 
 # Where each file of an archive goes.
@@ -79,7 +79,7 @@ def main() -> int:
 def fetch(name: str, version: str, *, into: Path) -> Path:
     """The package's archive, once its digest is the pinned one."""
     command = ["npm", "pack", "--silent", f"{name}@{version}"]
-    packed = subprocess.run(command, cwd=into, check=True, capture_output=True, text=True)  # noqa: S603 -- names and versions are ours
+    packed = subprocess.run(command, cwd=into, check=True, capture_output=True, text=True)
     archive = into / packed.stdout.strip().splitlines()[-1]
     lock = json.loads((ROOT / "package-lock.json").read_text())
     expected = lock["packages"][f"node_modules/{name}"]["integrity"]
@@ -123,10 +123,11 @@ def make_symbol(archive: Path, name: str, source: str) -> str:
     """One icon, drawn in the colour of the text around it."""
     is_filled = source.startswith("f:")
     folder = "filled" if is_filled else "outline"
-    drawing = ET.fromstring(read_member(archive, f"icons/{folder}/{source.removeprefix('f:')}.svg"))  # noqa: S314 -- the archive's digest was checked
-    paths = "".join(
-        f'<path d="{path.get("d")}"/>' for path in drawing.iter(f"{SVG}path") if path.get("stroke") != "none" or is_filled
+    drawing = ET.fromstring(  # noqa: S314 -- the archive's digest was checked
+        read_member(archive, f"icons/{folder}/{source.removeprefix('f:')}.svg")
     )
+    shapes = [path.get("d", "") for path in drawing.iter(f"{SVG}path")]
+    paths = "".join(f'<path d="{shape}"/>' for shape in shapes if shape != BOUNDING_BOX)
     paint = (
         'fill="currentColor"'
         if is_filled

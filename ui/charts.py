@@ -1,7 +1,5 @@
 """A history chart: series of states over time, gaps where nothing was known, marks for what happened, and a time range."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -111,7 +109,8 @@ class HistoryChart:
                 for series in self.series
             ],
             "marks": [
-                {"at": mark.at.timestamp(), "text": mark.text, "url": mark.url} for mark in self.marks
+                {"at": mark.at.timestamp(), "text": mark.text, "url": mark.url}
+                for mark in self.marks
             ],
             "gaps": [
                 {"from": gap.start.timestamp(), "to": gap.end.timestamp(), "text": gap.reason}

@@ -3,15 +3,15 @@
 What a term means is for the list it filters; here it is only cut out and put back, by the quoting rules of a shell.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-_TERM: Final = re.compile(r"(?P<key>[^:<>=!\s]+)(?P<sign>:|>=|<=|!=|=|>|<)(?P<value>.+)", re.DOTALL)
+_TERM: Final = re.compile(
+    r"(?P<key>[^:<>=!\s]+)(?P<sign>:|>=|<=|!=|=|>|<)(?P<value>.+)", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """Numbers, quantities and times as people read them. What is not known is None and reads "unknown", never 0."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -56,7 +54,7 @@ def percent(part: int | None, whole: int | None) -> str:
     share = round(100 * part / whole)
     if share == 0 and part > 0:
         return f"<1{THIN_SPACE}%"
-    if share == 100 and part < whole:  # noqa: PLR2004 -- a hundred per cent
+    if share == 100 and part < whole:
         return f">99{THIN_SPACE}%"
     return f"{share}{THIN_SPACE}%"
 
@@ -88,7 +86,7 @@ def _scaled(amount: Quantity, *, is_bytes: bool) -> str:
     value = amount.number
     if amount.format is QuantityFormat.BINARY_SI or (is_bytes and _divides_binary(value)):
         # BinarySI below 1024 says nothing of bytes: `8` may be eight cores.
-        is_plain = abs(value) < 1024 and not is_bytes  # noqa: PLR2004 -- the first binary unit
+        is_plain = abs(value) < 1024 and not is_bytes
         return number(value) if is_plain else _in_unit(value, base=1024, units=_BINARY_UNITS)
     return _in_unit(value, base=1000, units=_BYTE_UNITS if is_bytes else _DECIMAL_UNITS)
 
@@ -99,7 +97,7 @@ def _divides_binary(value: Decimal) -> bool:
 
 def _in_unit(value: Decimal, *, base: int, units: tuple[str, ...]) -> str:
     # Counts stay as they are up to 100,000: `13 500`, not `13.5 k`.
-    if units is _DECIMAL_UNITS and abs(value) < 100_000:  # noqa: PLR2004 -- a limit of taste
+    if units is _DECIMAL_UNITS and abs(value) < 100_000:
         return _plain(value)
     step = 0
     while abs(value) >= base and step < len(units) - 1:

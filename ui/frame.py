@@ -1,7 +1,5 @@
 """What the frame around every page shows: navigation, the cluster chooser, freshness and banners."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +12,15 @@ from django.utils.translation import gettext_lazy as _
 
 Tone = Literal["info", "warning", "error", "good"]
 BannerKind = Literal[
-    "simulated", "paused", "stale", "gap", "reading", "forbidden", "read-only", "unreachable", "note"
+    "simulated",
+    "paused",
+    "stale",
+    "gap",
+    "reading",
+    "forbidden",
+    "read-only",
+    "unreachable",
+    "note",
 ]
 
 _TONES: Final[dict[str, Tone]] = {

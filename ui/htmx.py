@@ -1,7 +1,5 @@
 """Whether a request wants a fragment or a page, and answers that a live part can ask for again and again."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Any

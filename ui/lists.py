@@ -1,7 +1,5 @@
 """What the list component shows around its rows: columns with sort links, filters with chips, count, pages, exports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -226,8 +224,8 @@ def _term_chip(term: Term, terms: Sequence[Term], *, path: str, query: QueryDict
 def _cleared(path: str, query: QueryDict) -> str:
     kept = QueryDict(mutable=True)
     for name in ("cluster", SORT):
-        if name in query:
-            kept[name] = query[name]
+        if value := query.get(name):
+            kept[name] = value
     return f"{path}?{kept.urlencode()}" if kept else path
 
 

@@ -1,7 +1,5 @@
 """How a person likes the pages to look, kept in cookies so that the sign-in page knows it too."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

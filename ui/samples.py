@@ -1,7 +1,5 @@
 """Invented values for the style guide, where every component is seen in every state."""
 
-from __future__ import annotations
-
 import math
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,7 +14,11 @@ COLUMNS = (
     Column("name", "Pool", is_sortable=True),
     Column("driver", "Driver", is_sortable=True),
     Column("node", "Node"),
-    Column("devices", "Devices", note="Of the newest generation. Partly used devices are part of allocated."),
+    Column(
+        "devices",
+        "Devices",
+        note="Of the newest generation. Partly used devices are part of allocated.",
+    ),
     Column("available", "Free", is_sortable=True, is_number=True),
     Column("changed", "Changed", is_sortable=True),
 )
@@ -118,7 +120,9 @@ def sample_rows(now: datetime) -> list[dict[str, Any]]:
 
 def sample_list(*, path: str, query: QueryDict) -> ListView:
     """The frame of the sample table."""
-    drivers = [Choice(row[1], row[1], count) for row, count in zip(ROWS, (31, 12, 9, 40, 2), strict=True)]
+    drivers = [
+        Choice(row[1], row[1], count) for row, count in zip(ROWS, (31, 12, 9, 40, 2), strict=True)
+    ]
     complete = [Choice("true", "complete", 92), Choice("false", "incomplete", 2)]
     filters = (
         Filter("driver", "Driver", drivers, query.get("driver", ""), "any driver"),
@@ -146,8 +150,8 @@ def sample_chart(now: datetime, *, query: QueryDict) -> HistoryChart:
     count = 96
     moments = [now - length + length * index / (count - 1) for index in range(count)]
     allocated = [round(200 + 90 * math.sin(index / 9)) for index in range(count)]
-    blocked = [24 if index % 30 > 12 else 10 for index in range(count)]  # noqa: PLR2004 -- invented
-    unavailable = [38 if index > 60 else 2 for index in range(count)]  # noqa: PLR2004 -- invented
+    blocked = [24 if index % 30 > 12 else 10 for index in range(count)]
+    unavailable = [38 if index > 60 else 2 for index in range(count)]
     partly_used = [40] * count
     known = zip(allocated, partly_used, blocked, unavailable, strict=True)
     available = [412 - sum(parts) for parts in known]
@@ -164,7 +168,10 @@ def sample_chart(now: datetime, *, query: QueryDict) -> HistoryChart:
         end=moments[-1],
         moments=moments,
         series=state_series(values),
-        marks=(Mark(moments[61], "36 devices of nic.example.com tainted", "#"), Mark(moments[40], "generation 7 of gpu-node-07/gpus")),
+        marks=(
+            Mark(moments[61], "36 devices of nic.example.com tainted", "#"),
+            Mark(moments[40], "generation 7 of gpu-node-07/gpus"),
+        ),
         gaps=(Span(moments[19], moments[26], "API server away"),),
         unit="devices",
     )

@@ -1,7 +1,5 @@
 """The states of devices as pages show them: one order, one icon, one word, one colour each; and bars made of counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -9,8 +7,7 @@ from typing import Final
 from django.utils.functional import Promise
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from ui.formatting import number
 
@@ -55,9 +52,15 @@ STATES: Final = {
         State(
             "unavailable",
             gettext_lazy("unavailable"),
-            gettext_lazy("Not allocated, and tainted: only a claim that tolerates the taint can get it."),
+            gettext_lazy(
+                "Not allocated, and tainted: only a claim that tolerates the taint can get it."
+            ),
         ),
-        State("unhealthy", gettext_lazy("unhealthy"), gettext_lazy("Its driver says that it does not work.")),
+        State(
+            "unhealthy",
+            gettext_lazy("unhealthy"),
+            gettext_lazy("Its driver says that it does not work."),
+        ),
         State("unknown", gettext_lazy("unknown"), gettext_lazy("What is known does not tell.")),
     )
 }
@@ -135,7 +138,9 @@ def _segments(counts: Mapping[str, int]) -> tuple[Segment, ...]:
 
 
 def _in_words(counts: Mapping[str, int], *, total: int | None, seen: int | None) -> str:
-    parts = ", ".join(_part_in_words(code, counts) for code, count in _told(counts).items() if count)
+    parts = ", ".join(
+        _part_in_words(code, counts) for code, count in _told(counts).items() if count
+    )
     if total is None and seen is None:
         return parts or _("unknown")
     if total is None:

@@ -1,7 +1,5 @@
 """YAML text cut into numbered lines and tokens, so that a template can show it in colours without a script."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +7,9 @@ from typing import Final, Literal
 
 TokenKind = Literal["key", "text", "number", "constant", "comment", "mark", ""]
 
-_LINE: Final = re.compile(r"(?P<indent>\s*(?:- )*)(?:(?P<key>\"[^\"]*\"|'[^']*'|[^\s#'\"][^#]*?)(?P<colon>:)(?=\s|$))?(?P<rest>.*)")
+_LINE: Final = re.compile(
+    r"(?P<indent>\s*(?:- )*)(?:(?P<key>\"[^\"]*\"|'[^']*'|[^\s#'\"][^#]*?)(?P<colon>:)(?=\s|$))?(?P<rest>.*)"
+)
 _NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _CONSTANTS: Final = frozenset({"true", "false", "null", "~", "{}", "[]"})
 

@@ -142,7 +142,7 @@
         x: { time: true, range: () => [content.start, content.end] },
         y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.05)] },
       },
-      axes: [{ ...axis, values: axisTimes(content) }, { ...axis, size: 52, values: (_plot, splits) => splits.map((split) => (Number.isInteger(split) ? number(split) : "")) }],
+      axes: [{ ...axis, size: 28, values: axisTimes(content) }, { ...axis, size: 52, values: (_plot, splits) => splits.map((split) => (Number.isInteger(split) ? number(split) : "")) }],
       series: [{}, ...series],
       hooks: {
         drawClear: [drawSpans(content)],

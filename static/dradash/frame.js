@@ -78,10 +78,21 @@
     }
   });
 
+  // Browsers offer the clipboard on https and localhost alone; elsewhere a selected field is copied.
+  const toClipboard = async (text) => {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.className = "visually-hidden";
+    document.body.append(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+  };
   const copy = async (button) => {
-    await navigator.clipboard.writeText(button.dataset.copy);
+    await toClipboard(button.dataset.copy);
     button.classList.add("copied");
-    announce(button.dataset.copied ?? `✓ ${button.dataset.copy}`);
+    announce(`${document.body.dataset.copied}: ${button.dataset.copy}`);
     setTimeout(() => button.classList.remove("copied"), 1200);
   };
   document.addEventListener("click", (event) => {

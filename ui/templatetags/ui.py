@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -8,7 +6,6 @@ from typing import Any
 from django import template
 from django.template import Context
 from django.templatetags.static import static
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -34,7 +31,9 @@ def icon(name: str, css_class: str = "") -> SafeString:
 def age(context: Context, moment: datetime | None) -> SafeString:
     """`4 s ago`, which counts up by itself, with the exact time on hover."""
     if moment is None:
-        return format_html('<span class="unknown">{}</span>', formatting.age(None, now=_now(context)))
+        return format_html(
+            '<span class="unknown">{}</span>', formatting.age(None, now=_now(context))
+        )
     return format_html(
         '<time class="age" datetime="{}" data-age title="{}">{}</time>',
         moment.isoformat(timespec="seconds"),
@@ -131,6 +130,6 @@ def cut_query(url: str) -> str:
 
 
 def _now(context: Context) -> datetime:
-    """The moment the view answered for; error pages and the frame alone have none."""
-    given = context.get("now")
-    return given if isinstance(given, datetime) else timezone.now()
+    """The moment the view answered for, or else the moment of the request (ui.context_processors)."""
+    now: datetime = context["now"]
+    return now
