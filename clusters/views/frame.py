@@ -77,11 +77,8 @@ class Scope:
 
 
 def frame(request: HttpRequest) -> dict[str, object]:
-    """Context processor: `frame` and `now` on every page, computed only where a template asks for them."""
-    return {
-        "frame": SimpleLazyObject(lambda: frame_of(request)),
-        "now": SimpleLazyObject(lambda: scope_of(request).now),
-    }
+    """Context processor: `frame` on every page, computed only where a template asks for it."""
+    return {"frame": SimpleLazyObject(lambda: frame_of(request))}
 
 
 def scope_of(request: HttpRequest) -> Scope:

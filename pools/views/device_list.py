@@ -190,7 +190,7 @@ def _list_view(
     columns: Sequence[str],
     problems: Sequence[str],
 ) -> ListView:
-    api = reverse("api:device-list")
+    api = reverse("api:devices")
     parameters = request.GET.copy()
     for name in ("cursor", "column"):
         parameters.pop(name, None)

@@ -146,7 +146,7 @@ def _list_view(
     problems: Sequence[str],
 ) -> ListView:
     path, query = request.path, request.GET
-    api = reverse("api:pool-list")
+    api = reverse("api:pools")
     parameters = query.copy()
     parameters.pop("cursor", None)
     text = f"?{parameters.urlencode()}" if parameters else "?"

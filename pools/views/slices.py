@@ -81,7 +81,7 @@ def slice_list_page(request: HttpRequest, scope: Scope) -> SliceListPage:
         problems.append(_("That page of the list is not there any more. This is the first one."))
         page = keyset_page(found, order=queries.SLICE_ORDER, cursor=None)
     count = found.count()
-    api = reverse("api:slice-list")
+    api = reverse("api:resource-slices")
     parameters = request.GET.copy()
     parameters.pop("cursor", None)
     text = f"?{parameters.urlencode()}" if parameters else "?"

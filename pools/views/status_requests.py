@@ -107,7 +107,7 @@ def status_list_page(request: HttpRequest, scope: Scope) -> StatusListPage:
         problems.append(_("That page of the list is not there any more. This is the first one."))
         page = keyset_page(found, order=queries.STATUS_ORDER, cursor=None)
     count = found.count()
-    api = reverse("api:pool-status-request-list")
+    api = reverse("api:pool-status-requests")
     parameters = request.GET.copy()
     parameters.pop("cursor", None)
     text = f"?{parameters.urlencode()}" if parameters else "?"
