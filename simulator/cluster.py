@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from simulator.access import Access
 from simulator.clock import Schedule
@@ -18,6 +19,8 @@ from simulator.serving import Server
 from simulator.store import Change, Store
 from simulator.watching import Watches
 from simulator.writing import Writes
+
+_TICK_SECONDS: Final = 0.1
 
 
 class Simulator:
@@ -55,9 +58,26 @@ class Simulator:
         self.http = Server(self._router.answer, self.faults, port=port)
         self.pool_status = PoolStatusController(self.store, surface, self.schedule, seed=seed)
 
+        self._is_stopping = threading.Event()
+        self._ticker: threading.Thread | None = None
+
     def start(self) -> None:
         self.pool_status.start()
         self.http.up()
+
+    def run(self, *, speed: float) -> None:
+        """Let simulated time pass by itself from now on, `speed` times as fast as real time."""
+        self._ticker = threading.Thread(
+            target=self._tick, args=(speed,), name="simulated time", daemon=True
+        )
+        self._ticker.start()
+
+    def _tick(self, speed: float) -> None:
+        seen = time.monotonic()
+        while not self._is_stopping.wait(_TICK_SECONDS):
+            now = time.monotonic()
+            self.schedule.step((now - seen) * speed)
+            seen = now
 
     @property
     def url(self) -> str:
@@ -160,6 +180,9 @@ class Simulator:
     def stop(self) -> None:
         self.http.down(is_abrupt=True)
         self.pool_status.stop()
+        self._is_stopping.set()
+        if self._ticker is not None:
+            self._ticker.join()
 
     def __enter__(self) -> Simulator:
         return self

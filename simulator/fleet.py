@@ -25,7 +25,7 @@ _NODES: Final = (
     ("fpga", 6, ((FPGA, 4), (CPU, 2))),
 )
 
-_NAMESPACES: Final = (
+_NAMESPACES: Final[tuple[tuple[str, dict[str, str]], ...]] = (
     ("default", {}),
     ("data-eng", {}),
     ("fpga-lab", {}),

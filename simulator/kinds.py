@@ -13,7 +13,7 @@ _ALL_VERBS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Resource:
     """One kind. `empty` is what the body of a bookmark holds beside its metadata."""
 

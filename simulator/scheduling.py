@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from dra.quantity import parse_quantity
@@ -24,34 +24,47 @@ class Key(NamedTuple):
     device: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Device:
+    """`uses`: what it draws from shared counters, by set and name."""
+
     key: Key
     body: Mapping[str, Any]
-    taints: list[Mapping[str, Any]]
+    taints: Sequence[Mapping[str, Any]]
+    uses: Sequence[tuple[tuple[str, str], int]]
 
     @property
     def is_shareable(self) -> bool:
         return bool(self.body.get("allowMultipleAllocations"))
 
 
-@dataclass(slots=True)
-class _Pool:
-    """`nodes`: where its devices can be used; None is anywhere. `left`: shared counters, by set and name."""
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool that can give. `nodes`: where its devices can be used; None is anywhere."""
 
     key: PoolKey
     nodes: frozenset[str] | None
-    devices: list[_Device]
-    left: dict[tuple[str, str], int]
+    devices: Mapping[Key, _Device]
+    counters: Mapping[tuple[str, str], int]
 
 
-@dataclass(slots=True)
 class Inventory:
-    """What is published and what is taken. Built from objects, kept up by `take`."""
+    """What is taken of the pools that can give, and what is left."""
 
-    pools: list[_Pool]
-    holders: Counter[Key] = field(default_factory=Counter)
-    consumed: defaultdict[tuple[Key, str], int] = field(default_factory=lambda: defaultdict(int))
+    def __init__(self, pools: Sequence[Pool], claims: Iterable[Object] = ()) -> None:
+        self._pools = pools
+        self._by_key = {pool.key: pool for pool in pools}
+        # Of shared counters, by pool, set and name.
+        self._left = {
+            (pool.key, counter): amount
+            for pool in pools
+            for counter, amount in pool.counters.items()
+        }
+        self._holders: Counter[Key] = Counter()
+        self._consumed: defaultdict[tuple[Key, str], int] = defaultdict(int)
+        for claim in claims:
+            allocation = (claim.get("status") or {}).get("allocation") or {}
+            self.take((allocation.get("devices") or {}).get("results") or ())
 
     def allocate(
         self, requests: Sequence[Object], nodes: Iterable[str]
@@ -87,24 +100,32 @@ class Inventory:
         if result.get("adminAccess"):
             return
         key = Key(result["driver"], result["pool"], result["device"])
-        before = self.holders[key]
-        self.holders[key] += sign
+        before = self._holders[key]
+        self._holders[key] += sign
         for name, amount in (result.get("consumedCapacity") or {}).items():
-            self.consumed[key, name] += sign * amount_of(amount)
+            self._consumed[key, name] += sign * amount_of(amount)
         if (before == 0 and sign > 0) or (before == 1 and sign < 0):
-            for pool in self.pools:
-                if pool.key == (key.driver, key.pool):
-                    _draw(pool, key, sign)
+            self._draw(key, sign)
+
+    def _draw(self, key: Key, sign: int) -> None:
+        pool = self._by_key.get(PoolKey(key.driver, key.pool))
+        device = pool.devices.get(key) if pool else None
+        if pool is not None and device is not None:
+            for counter, amount in device.uses:
+                self._left[pool.key, counter] -= sign * amount
+
+    def _fits(self, pool: Pool, device: _Device) -> bool:
+        return all(self._left[pool.key, counter] >= amount for counter, amount in device.uses)
 
     def _next_device(self, node: str, request: Object, given: Sequence[Object]) -> Object | None:
         plan = CLASSES.get(request["exactly"]["deviceClassName"])
         if plan is None:
             return None
         mine = {(r["driver"], r["pool"], r["device"]) for r in given}
-        for pool in self.pools:
+        for pool in self._pools:
             if pool.key.driver != plan.driver or not _reaches(pool, node):
                 continue
-            for device in pool.devices:
+            for device in pool.devices.values():
                 # One claim does not get two shares of a device.
                 if device.key not in mine:
                     result = self._try(pool, device, request, plan)
@@ -112,17 +133,15 @@ class Inventory:
                         return result
         return None
 
-    def _try(
-        self, pool: _Pool, device: _Device, request: Object, plan: ClassPlan
-    ) -> Object | None:
+    def _try(self, pool: Pool, device: _Device, request: Object, plan: ClassPlan) -> Object | None:
         exactly = request["exactly"]
         tolerations = exactly.get("tolerations") or ()
         if not _matches(device, plan) or not _tolerates(device, tolerations):
             return None
-        held = self.holders[device.key]
+        held = self._holders[device.key]
         if held and not device.is_shareable:
             return None
-        if not held and not _fits(pool, device):
+        if not held and not self._fits(pool, device):
             return None
         result: Object = {"request": request["name"], **device.key._asdict()}
         if tolerations:
@@ -145,7 +164,7 @@ class Inventory:
             amount = share_amount(capacity, asked.get(name))
             if amount is None:
                 return None
-            left = amount_of(capacity["value"]) - self.consumed[device.key, name]
+            left = amount_of(capacity["value"]) - self._consumed[device.key, name]
             if amount_of(amount) > left:
                 return None
             consumed[name] = amount
@@ -188,13 +207,10 @@ def _text(nanos: int) -> str:
     return str(nanos // 10**9) if nanos % 10**9 == 0 else f"{nanos}n"
 
 
-def take_inventory(
-    slices: Iterable[Object],
-    claims: Iterable[Object],
-    rules: Iterable[Object],
-    nodes: Iterable[Object],
-) -> Inventory:
-    """Only complete and valid pools have anything to give; of each, only the newest generation."""
+def survey(
+    slices: Iterable[Object], rules: Iterable[Object], nodes: Iterable[Object]
+) -> list[Pool]:
+    """The pools that can give: complete and valid ones; of each, only the newest generation."""
     gathered: defaultdict[PoolKey, list[Object]] = defaultdict(list)
     for obj in slices:
         spec = obj["spec"]
@@ -211,11 +227,7 @@ def take_inventory(
         pool = _pool(key, current, rules, labels)
         if pool is not None:
             pools.append(pool)
-    inventory = Inventory(pools)
-    for claim in claims:
-        allocation = (claim.get("status") or {}).get("allocation") or {}
-        inventory.take((allocation.get("devices") or {}).get("results") or ())
-    return inventory
+    return pools
 
 
 def _pool(
@@ -223,24 +235,36 @@ def _pool(
     slices: list[Object],
     rules: Sequence[Object],
     labels: Mapping[str, Mapping[str, str]],
-) -> _Pool | None:
+) -> Pool | None:
     if any(one["spec"]["pool"]["resourceSliceCount"] != len(slices) for one in slices):
         return None
-    left: dict[tuple[str, str], int] = {}
-    devices = []
-    for one in slices:
-        for counter_set in one["spec"].get("sharedCounters") or ():
-            for name, counter in counter_set["counters"].items():
-                left[counter_set["name"], name] = amount_of(counter["value"])
-        for body in one["spec"].get("devices") or ():
-            device_key = Key(key.driver, key.pool, body["name"])
-            taints = [*(body.get("taints") or ()), *_rule_taints(device_key, rules)]
-            devices.append(_Device(device_key, body, taints))
-    if len({device.key for device in devices}) < len(devices):
+    counters = {
+        (counter_set["name"], name): amount_of(counter["value"])
+        for one in slices
+        for counter_set in one["spec"].get("sharedCounters") or ()
+        for name, counter in counter_set["counters"].items()
+    }
+    found = [
+        _device(Key(key.driver, key.pool, body["name"]), body, rules)
+        for one in slices
+        for body in one["spec"].get("devices") or ()
+    ]
+    devices = {device.key: device for device in found}
+    if len(devices) < len(found):
         return None
-    if any(counter not in left for device in devices for counter, _ in _uses(device)):
+    if any(counter not in counters for device in found for counter, _ in device.uses):
         return None
-    return _Pool(key, _nodes(slices[0]["spec"], labels), devices, left)
+    return Pool(key, _nodes(slices[0]["spec"], labels), devices, counters)
+
+
+def _device(key: Key, body: Mapping[str, Any], rules: Iterable[Object]) -> _Device:
+    taints = [*(body.get("taints") or ()), *_rule_taints(key, rules)]
+    uses = [
+        ((use["counterSet"], name), amount_of(counter["value"]))
+        for use in body.get("consumesCounters") or ()
+        for name, counter in use["counters"].items()
+    ]
+    return _Device(key, body, taints, uses)
 
 
 def _nodes(
@@ -270,26 +294,7 @@ def _rule_taints(key: Key, rules: Iterable[Object]) -> list[Mapping[str, Any]]:
     return found
 
 
-def _uses(device: _Device) -> list[tuple[tuple[str, str], int]]:
-    return [
-        ((use["counterSet"], name), amount_of(counter["value"]))
-        for use in device.body.get("consumesCounters") or ()
-        for name, counter in use["counters"].items()
-    ]
-
-
-def _fits(pool: _Pool, device: _Device) -> bool:
-    return all(pool.left[counter] >= amount for counter, amount in _uses(device))
-
-
-def _draw(pool: _Pool, key: Key, sign: int) -> None:
-    for device in pool.devices:
-        if device.key == key:
-            for counter, amount in _uses(device):
-                pool.left[counter] -= sign * amount
-
-
-def _reaches(pool: _Pool, node: str) -> bool:
+def _reaches(pool: Pool, node: str) -> bool:
     return pool.nodes is None or node in pool.nodes
 
 

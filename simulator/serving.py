@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -117,7 +118,9 @@ class _Listener(ThreadingHTTPServer):
         self.socket.close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients go away in the middle of watches all the time: nothing to tell."""
+        """Clients go away in the middle of watches all the time; whatever else goes wrong is our mistake."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -130,6 +130,12 @@ class Store:
         with self.changed:
             return self._collections[kind].cache_version
 
+    def last_change(self, kind: str) -> int:
+        """The revision of the latest event of a kind that is remembered; 0 when there is none."""
+        with self.changed:
+            events = self._collections[kind].events
+            return events[-1].resource_version if events else 0
+
     def notice_progress(self, kind: str) -> None:
         """What etcd's progress notification does: an idle kind learns the cluster's revision."""
         with self.changed:
