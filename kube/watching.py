@@ -3,12 +3,13 @@
 A resourceVersion is handed back to the server and compared for equality, never read.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
-from kube.bodies import ListBody, compact, decode_envelope
+from kube.bodies import Envelope, ListBody, compact, decode_envelope
 from kube.connect import Connection, Watchdog
 from kube.failures import (
     Expired,
@@ -50,6 +51,11 @@ _TYPES: Final[dict[str, SeenType]] = {
     "MODIFIED": "modified",
     "DELETED": "deleted",
 }
+
+
+# How API servers write an event. What follows up to the last brace is the object, if it is a
+# whole JSON object by itself; otherwise the event is decoded as a whole, which reads it twice.
+_EVENT: Final = re.compile(rb'\{"type":"([A-Z]+)","object":(?=\{)')
 
 
 class _Event(msgspec.Struct):
@@ -244,26 +250,46 @@ def _list(
     yield InitialDone(listing.envelope.resource_version, listing.count)
 
 
+def _take_apart(line: bytes) -> tuple[str, bytes, Envelope]:
+    """Type, object and envelope of an event."""
+    found = _EVENT.match(line)
+    if found and line.endswith(b"}"):
+        body = line[found.end() : -1]
+        try:
+            return found.group(1).decode(), body, decode_envelope(body)
+        except msgspec.DecodeError:
+            pass
+    event = _event_decoder.decode(line)
+    body = bytes(event.object)
+    return event.type, body, decode_envelope(body)
+
+
+def _read_status(body: bytes) -> Status:
+    try:
+        return msgspec.json.decode(body, type=Status)
+    except msgspec.ValidationError:
+        return Status(message=body[:500].decode("utf-8", "replace"), code=500)
+
+
 def _read_event(line: bytes, served: ServedResource) -> tuple[Seen | Bookmark | None, bool]:
     """The event, and whether it ends the initial ones. None for a type we do not know.
 
     Plain watches without a resourceVersion mark the end of the initial events as well.
     """
     try:
-        event = _event_decoder.decode(line)
-        if event.type == "ERROR":
-            raise failure_from_status(msgspec.json.decode(event.object, type=Status))
-        envelope = decode_envelope(event.object)
-        if event.type == "BOOKMARK":
+        type_, body, envelope = _take_apart(line)
+        if type_ == "ERROR":
+            raise failure_from_status(_read_status(body))
+        if type_ == "BOOKMARK":
             metadata = decode_metadata(envelope["metadata"])
             ends_initial = (metadata.annotations or {}).get(_INITIAL_EVENTS_END) == "true"
             return Bookmark(metadata.resource_version), ends_initial
-        if event.type not in _TYPES:
+        if type_ not in _TYPES:
             return None, False
         seen = seen_object(
-            bytes(event.object),
+            body,
             envelope,
-            type_=_TYPES[event.type],
+            type_=_TYPES[type_],
             kind=served.kind,
             api_version=served.group_version,
         )
