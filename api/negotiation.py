@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from django.http.request import MediaType
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import NotAcceptable
 from rest_framework.negotiation import BaseContentNegotiation
@@ -55,7 +56,8 @@ class Negotiation(BaseContentNegotiation):
         wanted = request.query_params.get("format")
         if wanted is not None:
             return self._by_format(wanted, list(by_type.values()))
-        media_type = request.get_preferred_type(list(by_type))
+        refused = _refused(request.headers.get("Accept", ""))
+        media_type = request.get_preferred_type([each for each in by_type if each not in refused])
         if media_type is None:
             raise NotAcceptable(available_renderers=list(by_type.values()))
         return by_type[media_type], media_type
@@ -69,3 +71,9 @@ class Negotiation(BaseContentNegotiation):
         known = ", ".join(each.format for each in renderers)
         message = _("“%(value)s” is not one of %(known)s.") % {"value": wanted, "known": known}
         raise InvalidParameters([ParameterProblem("format", message)])
+
+
+def _refused(accept: str) -> set[str]:
+    """Media types with a weight of 0, which Django passes over as if they were not named."""
+    found = [MediaType(each) for each in accept.split(",") if each.strip()]
+    return {f"{each.main_type}/{each.sub_type}" for each in found if each.quality == 0}

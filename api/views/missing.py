@@ -3,6 +3,7 @@ from typing import Any
 from django.http import Http404, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
+from django.views import View
 from rest_framework.request import Request
 
 from api.views.base import ReadView
@@ -11,6 +12,7 @@ from api.views.base import ReadView
 class Missing(ReadView):
     """Every other address: a problem instead of a page; without sign-in, since there is nothing to hide."""
 
+    http_method_names = list(View.http_method_names)
     authentication_classes = ()
     permission_classes = ()
     schema = None
@@ -31,7 +33,7 @@ class Missing(ReadView):
         query = request.META.get("QUERY_STRING", "")
         return HttpResponseRedirect(f"{path}?{query}" if query else path, status=308)
 
-    post = put = patch = delete = get
+    post = put = patch = delete = trace = get
 
 
 def _is_there(path: str) -> bool:

@@ -1,7 +1,5 @@
 """Rows as one sync leaves them behind, for tests that read."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -197,9 +195,7 @@ def status_answer(of: PoolStatusRequest, pool_name: str = "node-1") -> PoolStatu
         observed_at=NOON,
         server={"driver": of.driver, "poolName": pool_name, "availableDevices": 1},
         ours=None,
-        differences=[
-            {"field": "available", "ours": 2, "server": 1, "reason": "subtracted twice"}
-        ],
+        differences=[{"field": "available", "ours": 2, "server": 1, "reason": "subtracted twice"}],
     )
 
 
