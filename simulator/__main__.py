@@ -1,7 +1,5 @@
 """`python -m simulator`: a simulated cluster of its own, until it is told to stop."""
 
-from __future__ import annotations
-
 import argparse
 import signal
 import sys

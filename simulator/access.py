@@ -1,7 +1,5 @@
 """Who may do what: one user with a token, who may do everything that has not been revoked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

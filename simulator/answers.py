@@ -1,7 +1,5 @@
 """What a request is, and what goes back: shared by everything between the socket and the store."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """What people ask of the simulated cluster, and how a claim looks in each part of its life."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple

@@ -1,7 +1,5 @@
 """Simulated time: it moves only when it is stepped, so that whatever happens can be repeated."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import threading

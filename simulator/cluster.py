@@ -1,12 +1,10 @@
 """The simulated cluster: its objects, its time, its API and its troubles, all in one hand."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from simulator.access import Access
 from simulator.clock import Schedule
@@ -172,7 +170,7 @@ class Simulator:
         self.up()
 
     def restore(self, revision: int) -> None:
-        """etcd is restored from a backup taken at `revision`, and the API server restarted on it."""
+        """Etcd is restored from a backup taken at `revision`, and the API server restarted on it."""
         self.http.down(is_abrupt=True)
         self.store.restore(revision)
         self.http.up()
@@ -184,7 +182,7 @@ class Simulator:
         if self._ticker is not None:
             self._ticker.join()
 
-    def __enter__(self) -> Simulator:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -1,15 +1,13 @@
 """The five drivers of the simulated fleet: what each publishes for one node."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from simulator.objects import (
+    YES,
     Object,
-    boolean,
     integer,
     new_uid,
     quantities,
@@ -119,7 +117,7 @@ def _nics(rng: random.Random, count: int, driver_version: str) -> list[Object]:
                 "ifName": string(f"eth{number + 1}"),
                 "mac": string(":".join(f"{rng.getrandbits(8):02x}" for _ in range(6))),
                 "mtu": integer(9000),
-                "rdma": boolean(True),
+                "rdma": YES,
                 "driverVersion": version(driver_version),
                 **_pci(8 + number),
             },
@@ -143,7 +141,7 @@ def _cpus(_: random.Random, count: int, driver_version: str) -> list[Object]:
             "attributes": {
                 "type": string("cpus"),
                 "resource.kubernetes.io/numaNode": integer(number),
-                "smtEnabled": boolean(True),
+                "smtEnabled": YES,
                 "driverVersion": version(driver_version),
             },
             "capacity": {"cpu": {"value": "48", "requestPolicy": policy}},

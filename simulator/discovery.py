@@ -1,7 +1,5 @@
 """Discovery documents: what the server serves, in the aggregated and in the older forms."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Objects as the bytes an API server sends. Every object is encoded once, when it is written."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

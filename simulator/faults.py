@@ -1,7 +1,5 @@
 """Errors on demand: what goes wrong, for which requests, how often or how long."""
 
-from __future__ import annotations
-
 import re
 import threading
 import time

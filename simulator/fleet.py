@@ -1,7 +1,5 @@
 """A believable fleet: 40 nodes, five drivers, and troubles of the kinds that real clusters have."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

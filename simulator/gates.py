@@ -3,8 +3,6 @@
 Stage and default of 1.34, 1.36 and 1.37: alpha, beta, generally available or deprecated; on (1) or off (0).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from simulator.kinds import Surface
@@ -72,8 +70,10 @@ def is_on(surface: Surface, name: str) -> bool:
 def metrics(surface: Surface) -> str:
     """The lines of `/metrics` that are about gates."""
     lines = [
-        "# HELP kubernetes_feature_enabled [BETA] This metric records the data about the stage "
-        "and enablement of a k8s feature.",
+        (
+            "# HELP kubernetes_feature_enabled [BETA] This metric records the data about the "
+            "stage and enablement of a k8s feature."
+        ),
         "# TYPE kubernetes_feature_enabled gauge",
     ]
     lines += [

@@ -1,7 +1,5 @@
 """Which kinds the simulated API server serves, in which versions, by release."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final

@@ -3,8 +3,6 @@
 What happens is decided by one seeded source of chance and by simulated time, so that a run can be repeated.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from functools import partial

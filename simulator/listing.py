@@ -1,7 +1,5 @@
 """Lists: which revision they show, how they are paged and compressed."""
 
-from __future__ import annotations
-
 import base64
 import json
 import threading

@@ -1,7 +1,5 @@
 """Kubernetes objects of the simulated cluster, as their makers write them."""
 
-from __future__ import annotations
-
 import random
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,8 +30,8 @@ def integer(value: int) -> Object:
     return {"int": value}
 
 
-def boolean(value: bool) -> Object:  # noqa: FBT001 -- the value itself, not a switch
-    return {"bool": value}
+YES: Final[Object] = {"bool": True}
+NO: Final[Object] = {"bool": False}
 
 
 def version(value: str) -> Object:

@@ -4,8 +4,6 @@ A request is tried six times within 155 ms. If a pool that would be returned is 
 request stays without a word until it is changed or, after a day, deleted.
 """
 
-from __future__ import annotations
-
 import heapq
 import random
 import threading

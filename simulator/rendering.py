@@ -1,7 +1,5 @@
 """Stored objects in the version a client asks for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

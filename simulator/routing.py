@@ -1,7 +1,5 @@
 """From a request to its answer: what a path names, who may ask for it, who answers."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from simulator import discovery, encoding, gates, statuses
@@ -56,14 +54,8 @@ class Router:
                 return text_answer(200, "ok")
             case ["metrics"]:
                 return text_answer(200, gates.metrics(surface))
-            case ["api"]:
-                if discovery.wants_aggregated(request.headers.get("accept", "")):
-                    return _aggregated(discovery.aggregated_core(surface))
-                return json_answer(200, discovery.core_versions(self._address))
-            case ["apis"]:
-                if discovery.wants_aggregated(request.headers.get("accept", "")):
-                    return _aggregated(discovery.aggregated_groups(surface))
-                return json_answer(200, discovery.groups(surface))
+            case ["api" | "apis"]:
+                return self._versions(request)
             case ["apis", group]:
                 found = discovery.group(surface, group)
                 if found is None:
@@ -73,6 +65,15 @@ class Router:
                 group = parts[1] if parts[0] == "apis" else ""
                 return self._resources(group, version)
         raise statuses.unknown_group()
+
+    def _versions(self, request: Request) -> Answer:
+        is_core = request.path.strip("/") == "api"
+        if discovery.wants_aggregated(request.headers.get("accept", "")):
+            make = discovery.aggregated_core if is_core else discovery.aggregated_groups
+            return _aggregated(make(self._surface))
+        if is_core:
+            return json_answer(200, discovery.core_versions(self._address))
+        return json_answer(200, discovery.groups(self._surface))
 
     def _resources(self, group: str, version: str) -> Answer:
         found = discovery.resources(self._surface, group, version)

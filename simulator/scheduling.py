@@ -3,8 +3,6 @@
 Kept apart from `dra.pools` on purpose, so that one can be checked against the other.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

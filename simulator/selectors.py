@@ -1,7 +1,5 @@
 """Field and label selectors, as far as `=`, `==`, `!=`, `in`, `notin`, a bare key and `!key` go."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Final

@@ -1,7 +1,5 @@
 """Starting a simulated cluster."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Mapping
 from datetime import datetime

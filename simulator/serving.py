@@ -1,7 +1,5 @@
 """The HTTP server: bytes in, bytes out, and whatever a fault does to them. It knows nothing of Kubernetes."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import struct
@@ -138,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
         with contextlib.suppress(OSError):
             super().finish()
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- the base class names it so
+    def log_message(self, format: str, *args: Any) -> None:
         """Silent: the product logs what it asks."""
 
     def version_string(self) -> str:

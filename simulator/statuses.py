@@ -1,7 +1,5 @@
 """Refusals, with the bodies a real API server sends."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +14,7 @@ class Cause(NamedTuple):
     message: str
 
 
-class Refusal(Exception):  # noqa: N818 -- an answer, not an error of ours
+class Refusal(Exception):
     """An answer other than success. `body` is a Status, or plain text where the server sends that."""
 
     def __init__(

@@ -4,8 +4,6 @@ One revision counts every write to the whole cluster. Each kind keeps its events
 older revision is told so.
 """
 
-from __future__ import annotations
-
 import bisect
 import random
 import threading

@@ -1,7 +1,5 @@
 """What the API server refuses in a write, as far as it is modelled: pool status requests in full, slices in part."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

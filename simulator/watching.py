@@ -1,7 +1,5 @@
 """Watches: what is sent, when bookmarks come, and how a stream ends."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator
@@ -26,6 +24,15 @@ class _Start(NamedTuple):
     initial: list[Stored] | None
     has_end_mark: bool
     is_waiting: bool = False
+
+
+class _Window:
+    """The times of one watch; bookmarks that were sent are taken out."""
+
+    def __init__(self, end: float, bookmarks: list[float], start: int) -> None:
+        self.end = end
+        self.bookmarks = bookmarks
+        self.start = start
 
 
 def bookmark_moments(timeout_seconds: float, rng: random.Random) -> list[float]:
@@ -170,15 +177,6 @@ class Watches:
             if wait > 0:
                 self._store.changed.wait(wait)
             return self._store.events_after(kind, position)
-
-
-class _Window:
-    """The times of one watch; bookmarks that were sent are taken out."""
-
-    def __init__(self, end: float, bookmarks: list[float], start: int) -> None:
-        self.end = end
-        self.bookmarks = bookmarks
-        self.start = start
 
 
 def _in_namespace(namespace: str, matches: Predicate) -> Predicate:

@@ -4,15 +4,13 @@ Field sets, sizes and managedFields are those that real drivers and components p
 objects, in the same order. Parts that do not differ between objects are shared: treat them as read-only.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from simulator import objects
-from simulator.objects import Object, boolean, integer, quantities, string, version
+from simulator.objects import NO, YES, Object, integer, quantities, string, version
 
 GPU: Final = "gpu.example.com"
 OTHER_GPU: Final = "gpu.example.org"
@@ -149,7 +147,7 @@ def _slice(
 
 
 def _slice_fields(manager: str, node: _Node, keys: list[str]) -> Object:
-    owner = 'k:{"uid":"%s"}' % node.uid
+    owner = f'k:{{"uid":"{node.uid}"}}'
     spec: Object = {f"f:{key}": {} for key in keys}
     spec |= {
         "f:driver": {},
@@ -389,12 +387,12 @@ def _nic_attributes(rng: random.Random, card: int) -> Object:
         f"{NIC}/pciAddress": string(f"0000:{0xC0 + card:02x}:00.0"),
         f"{NIC}/pciVendor": string("Example Technologies"),
         f"{NIC}/pciDevice": string("EX2910 Family [Connect-7]"),
-        f"{NIC}/rdma": boolean(True),
-        f"{NIC}/sriov": boolean(False),
-        f"{NIC}/ebpf": boolean(False),
+        f"{NIC}/rdma": YES,
+        f"{NIC}/sriov": NO,
+        f"{NIC}/ebpf": NO,
         f"{NIC}/state": string("up"),
         f"{NIC}/type": string("device"),
-        f"{NIC}/virtual": boolean(False),
+        f"{NIC}/virtual": NO,
         "resource.kubernetes.io/pcieRoot": string(f"pci0000:{0xBF + card:02x}"),
         "cloud.example.com/block": string(objects.suffix(rng, 16)),
         "cloud.example.com/subBlock": string(objects.suffix(rng, 16)),
@@ -408,7 +406,7 @@ _CPUS: Final = [
         "attributes": {
             "resource.kubernetes.io/numaNode": integer(number),
             f"{CPU}/socketID": integer(number),
-            f"{CPU}/smtEnabled": boolean(True),
+            f"{CPU}/smtEnabled": YES,
             f"{CPU}/numCPUs": integer(96),
             f"{NIC}/numaNode": integer(number),
             f"{CPU}/numaNodeID": integer(number),
@@ -493,7 +491,7 @@ def _managed(manager: str, fields: Object, **more: str) -> Object:
 
 
 def _claim_fields(pod_uid: str) -> Object:
-    owner = 'k:{"uid":"%s"}' % pod_uid
+    owner = f'k:{{"uid":"{pod_uid}"}}'
     metadata: Object = {
         "f:annotations": {".": {}, "f:resource.kubernetes.io/pod-claim-name": {}},
         "f:generateName": {},
@@ -509,7 +507,7 @@ def _finalizer_fields() -> Object:
 
 
 def _status_fields(pod_uid: str) -> Object:
-    pod = 'k:{"uid":"%s"}' % pod_uid
+    pod = f'k:{{"uid":"{pod_uid}"}}'
     status: Object = {
         "f:allocation": {
             ".": {},

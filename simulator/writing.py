@@ -1,7 +1,5 @@
 """Creating, replacing and deleting over HTTP, with the refusals of the API server."""
 
-from __future__ import annotations
-
 import copy
 import random
 from typing import Any, Final
