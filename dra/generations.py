@@ -96,7 +96,7 @@ def _invalid_reasons(slices: Sequence[ResourceSlice], *, is_complete: bool) -> l
 
 def _invalid(code: str, reason: str) -> Problem:
     consequence = (
-        "the scheduler takes no device from this pool, pool status requests do not notice"
+        "the scheduler rejects the pool on nodes that see it, status requests do not notice"
     )
     return Problem(code, f"{reason}: {consequence}", "error")
 

@@ -181,7 +181,7 @@ def test_invalid_pool_offers_nothing_in_any_release() -> None:
             [resource_slice("s", device("a"), device("a"))],
             Problem(
                 "duplicate_device_name",
-                "duplicate device name a: the scheduler takes no device from this pool, pool status requests do not notice",
+                "duplicate device name a: the scheduler rejects the pool on nodes that see it, status requests do not notice",
                 "error",
             ),
         ),
@@ -192,7 +192,7 @@ def test_invalid_pool_offers_nothing_in_any_release() -> None:
             ],
             Problem(
                 "duplicate_counter_set",
-                "duplicate counter set name x: the scheduler takes no device from this pool, pool status requests do not notice",
+                "duplicate counter set name x: the scheduler rejects the pool on nodes that see it, status requests do not notice",
                 "error",
             ),
         ),
@@ -200,7 +200,7 @@ def test_invalid_pool_offers_nothing_in_any_release() -> None:
             [resource_slice("s", device("a", draws={"x": {"m": "1"}}))],
             Problem(
                 "counter_set_not_found",
-                "counter set x not found: the scheduler takes no device from this pool, pool status requests do not notice",
+                "counter set x not found: the scheduler rejects the pool on nodes that see it, status requests do not notice",
                 "error",
             ),
         ),
@@ -212,7 +212,7 @@ def test_invalid_pool_offers_nothing_in_any_release() -> None:
             ],
             Problem(
                 "counter_not_found",
-                "counter m not found in counter set x: the scheduler takes no device from this pool, pool status requests do not notice",
+                "counter m not found in counter set x: the scheduler rejects the pool on nodes that see it, status requests do not notice",
                 "error",
             ),
         ),
