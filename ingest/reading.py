@@ -59,6 +59,8 @@ class Round:
     def __init__(self, *, seconds: float) -> None:
         self._deadline = time.monotonic() + seconds
         self._reading: set[str] = set()
+        # The writer still has figures to derive: readers go on, so that nothing is missed meanwhile.
+        self.is_writer_busy = False
         self._lock = threading.Lock()
 
     def set_reading(self, kind: str, *, is_reading: bool) -> None:
@@ -73,9 +75,9 @@ class Round:
 
     @property
     def is_over(self) -> bool:
-        """Time is up, and nobody is in a full read that others would have to wait for."""
+        """Time is up, and nobody is in a full read, or in what follows from it, that others would have to wait for."""
         with self._lock:
-            return self.seconds_left <= 0 and not self._reading
+            return self.seconds_left <= 0 and not self._reading and not self.is_writer_busy
 
 
 @dataclass(slots=True)

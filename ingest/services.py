@@ -39,7 +39,7 @@ from kube.failures import KubeFailure
 from objects.services.partitions import LOG, ensure_partitions
 from objects.services.staging import open_cursor
 from pools.services import derive
-from pools.services.rollups import SAMPLES
+from pools.services.rollups import HOURS, SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -111,7 +111,7 @@ def clusters_in_sync() -> set[int]:
 
 def _sync(cluster: Cluster, *, seconds: float, clock: Callable[[], datetime]) -> SyncResult:
     now = clock()
-    ensure_partitions([*LOG, *SAMPLES], now=now)
+    ensure_partitions([*LOG, *SAMPLES, *HOURS], now=now)
     try:
         connection = connect(clusters.target_of(cluster))
         capabilities = capabilities_of(cluster, connection, clock=clock)
@@ -296,6 +296,7 @@ class _Pass:
                 self._note(last)
             if (not batch and last is None) or isinstance(last, Counted):
                 self._writer.derive_some()
+            self._readers[0].round.is_writer_busy = self._writer.may_derive
 
     def _collect(self, channel: Channel) -> tuple[list[Message], Message | None]:
         """What belongs into one transaction, and a message that ended the collecting without being stored."""

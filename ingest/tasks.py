@@ -13,7 +13,7 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
-from ingest import services
+from ingest import keeping, services
 
 log = structlog.get_logger()
 
@@ -75,3 +75,9 @@ def discover_clusters() -> None:
 def discover_cluster(cluster_id: int) -> None:
     """Ask one cluster what it serves and lets us do."""
     services.rediscover_cluster(cluster_id, clock=_now)
+
+
+@shared_task(name="objects.keep_storage", ignore_result=True, time_limit=3600)
+def keep_storage() -> None:
+    """Partitions, rollups, checkpoints, dictionaries, retention."""
+    keeping.keep_storage(settings.DRADASH, now=_now())

@@ -1,9 +1,111 @@
-"""Hours of a pool: least, most and time-weighted mean of its figures, from samples, with gaps as not known."""
+"""Samples over a long time: hours of each pool, with gaps as not known, and a sample a day of what never changes."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Final
 
-from objects.services.partitions import Partitioned
+from django.db import transaction
 
-SAMPLES: Final = (Partitioned("pools_poolsample"), Partitioned("pools_poolhour", by="month"))
+from clusters.queries import FIGURE_KINDS
+from objects.services.partitions import Partitioned
+from objects.services.staging import Cursor, open_cursor
+
+SAMPLES: Final = (Partitioned("pools_poolsample"),)
+HOURS: Final = (Partitioned("pools_poolhour", by="month"),)
+
+_HOUR: Final = timedelta(hours=1)
+# A transaction that is under way may still write a sample of the hour before.
+_SETTLED_AFTER: Final = timedelta(minutes=2)
+_FIGURES: Final = ("total", "allocated", "partly_used", "unavailable", "blocked", "available")
+
+
+def _array(expression: str) -> str:
+    return f"jsonb_build_array({', '.join(expression.format(name) for name in _FIGURES)})"
+
+
+_ROLL_UP: Final = f"""
+WITH known AS (
+    SELECT tstzmultirange(tstzrange(%(start)s, %(stop)s)) - coalesce((
+        SELECT range_agg(tstzrange(g.started_at, coalesce(g.ended_at, 'infinity')))
+        FROM clusters_gap g
+        WHERE g.cluster_id = %(cluster)s AND g.kind = ANY(%(kinds)s) AND g.started_at < %(stop)s
+          AND (g.ended_at IS NULL OR g.ended_at > %(start)s)
+    ), '{{}}'::tstzmultirange) AS times
+), samples AS (
+    SELECT held.* FROM pools_pool p CROSS JOIN LATERAL (
+        SELECT * FROM pools_poolsample s
+        WHERE s.cluster_id = p.cluster_id AND s.pool_id = p.id AND s.at <= %(start)s
+        ORDER BY s.at DESC LIMIT 1
+    ) held WHERE p.cluster_id = %(cluster)s
+    UNION ALL
+    SELECT * FROM pools_poolsample
+    WHERE cluster_id = %(cluster)s AND at > %(start)s AND at < %(stop)s
+), ranges AS (
+    SELECT samples.*, tstzrange(
+        greatest(at, %(start)s), coalesce(lead(at) OVER (PARTITION BY pool_id ORDER BY at), %(stop)s)
+    ) AS held FROM samples
+), pieces AS (
+    SELECT ranges.*, (
+        SELECT sum(extract(epoch FROM upper(r) - lower(r))) FROM unnest(known.times * tstzmultirange(held)) r
+    ) AS seconds FROM ranges, known
+)
+INSERT INTO pools_poolhour (cluster_id, pool_id, hour, known_seconds, least, most, mean)
+SELECT %(cluster)s, pool_id, %(start)s,
+    round(sum(seconds) FILTER (WHERE num_nonnulls({", ".join(_FIGURES)}) > 0)),
+    {_array("min({0})")}, {_array("max({0})")},
+    {_array("(sum({0} * seconds) / nullif(sum(seconds) FILTER (WHERE {0} IS NOT NULL), 0))::float8")}
+FROM pieces WHERE seconds > 0 GROUP BY pool_id
+HAVING sum(seconds) FILTER (WHERE num_nonnulls({", ".join(_FIGURES)}) > 0) >= 0.5
+ON CONFLICT DO NOTHING
+"""  # noqa: S608 -- made of constants
+
+
+def roll_up(cluster_id: int, *, now: datetime) -> int:
+    """Write the hours that are over and not written yet; returns how many hours that were."""
+    latest = _floor(now - _SETTLED_AFTER) - _HOUR
+    with open_cursor() as cursor:
+        hour = _first_missing(cursor, cluster_id)
+        count = 0
+        while hour is not None and hour <= latest:
+            with transaction.atomic():
+                cursor.execute(_ROLL_UP, _parameters(cluster_id, hour))
+            hour += _HOUR
+            count += 1
+    return count
+
+
+def _parameters(cluster_id: int, hour: datetime) -> dict[str, object]:
+    kinds = list(FIGURE_KINDS)
+    return {"cluster": cluster_id, "start": hour, "stop": hour + _HOUR, "kinds": kinds}
+
+
+def _first_missing(cursor: Cursor, cluster_id: int) -> datetime | None:
+    cursor.execute("SELECT max(hour) FROM pools_poolhour WHERE cluster_id = %s", (cluster_id,))
+    (latest,) = cursor.fetchone() or (None,)
+    if latest is not None:
+        return _floor(latest) + _HOUR
+    cursor.execute("SELECT min(at) FROM pools_poolsample WHERE cluster_id = %s", (cluster_id,))
+    (earliest,) = cursor.fetchone() or (None,)
+    return None if earliest is None else _floor(earliest)
+
+
+def _floor(moment: datetime) -> datetime:
+    return moment.replace(minute=0, second=0, microsecond=0)
+
+
+def renew_samples(cluster_id: int, *, now: datetime) -> int:
+    """A sample of each pool that has had none for a day, so that its figures outlive the partition of their latest change."""
+    with open_cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO pools_poolsample (cluster_id, pool_id, at, generation, is_complete, has_vanished,"
+            " total, allocated, partly_used, unavailable, blocked, available)"
+            " SELECT cluster_id, id, greatest(%(now)s, changed_at + interval '1 microsecond'), generation,"
+            " is_complete, false, devices_total, devices_allocated, devices_partly_used,"
+            " devices_unavailable, devices_blocked, devices_available FROM pools_pool p"
+            " WHERE cluster_id = %(cluster)s AND vanished_at IS NULL AND NOT EXISTS ("
+            "  SELECT FROM pools_poolsample s WHERE s.cluster_id = p.cluster_id AND s.pool_id = p.id"
+            "  AND s.at > %(now)s - interval '1 day') ON CONFLICT DO NOTHING",
+            {"cluster": cluster_id, "now": now},
+        )
+        return cursor.rowcount

@@ -1,0 +1,59 @@
+"""The upkeep of what is stored: partitions ahead, rollups, checkpoints, dictionaries, and the end of what is too old."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol
+
+import structlog
+
+from clusters import services as cluster_services
+from clusters.models import Cluster, Gap
+from objects.services import bodies, keeping
+from objects.services.partitions import LOG, drop_partitions, ensure_partitions
+from pools.models import PoolStatusRequest
+from pools.services import rollups
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+log = structlog.get_logger()
+
+
+class Retention(Protocol):
+    """The settings that say how long things are kept."""
+
+    @property
+    def retention_days(self) -> int:
+        """Days of objects, samples and answers."""
+
+    @property
+    def rollup_retention_days(self) -> int:
+        """Days of hourly figures, and of the gaps in them."""
+
+
+def keep_storage(retention: Retention, *, now: datetime) -> None:
+    """Everything that keeps the storage in shape; each step may be repeated, and one cluster's trouble is its own."""
+    ensure_partitions([*LOG, *rollups.SAMPLES, *rollups.HOURS], now=now)
+    for cluster_id in Cluster.objects.order_by("pk").values_list("pk", flat=True):
+        rollups.roll_up(cluster_id, now=now)
+        rollups.renew_samples(cluster_id, now=now)
+        for kind in cluster_services.FOLLOWED_KINDS:
+            keeping.write_checkpoint(cluster_id, kind, now=now)
+        bodies.renew_dictionaries(cluster_id, now=now)
+    _drop_old(retention, now=now)
+
+
+def _drop_old(retention: Retention, *, now: datetime) -> None:
+    oldest = now - timedelta(days=retention.retention_days)
+    oldest_rollup = now - timedelta(days=retention.rollup_retention_days)
+    dropped = drop_partitions([*LOG, *rollups.SAMPLES], before=oldest)
+    dropped += drop_partitions(rollups.HOURS, before=oldest_rollup)
+    PoolStatusRequest.objects.filter(created_at__lt=oldest, is_removed=True).delete()
+    Gap.objects.filter(ended_at__lt=oldest_rollup).delete()
+    if not dropped:
+        return
+    log.info("dropped partitions", names=dropped)
+    # Only the end of a partition leaves bodies that nothing names.
+    for cluster_id in Cluster.objects.order_by("pk").values_list("pk", flat=True):
+        keeping.remove_orphans(cluster_id, gone_before=oldest, now=now)
