@@ -4,8 +4,6 @@ The server's way of counting is applied to our own objects first. What it explai
 unexplained, since objects may have changed between the two readings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Shared counters of one pool: what allocated devices have drawn, and what another device would need."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from dra.quantity import Quantity
@@ -25,7 +23,7 @@ class CounterLedger:
                 self._left[key] = min(value.nanos, self._left.get(key, value.nanos))
         self._overdrawn = {key for key, left in self._left.items() if left < 0}
 
-    def copy(self) -> CounterLedger:
+    def copy(self) -> "CounterLedger":
         """A ledger of its own with the same amounts."""
         ledger = CounterLedger()
         ledger._left = dict(self._left)

@@ -1,7 +1,5 @@
 """Typed access to JSON that may be anything: what does not fit is left out, and becomes a problem that names its place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -72,11 +70,11 @@ class Fields:
         """Whether the member is there and not null."""
         return self.raw.get(name) is not None
 
-    def child(self, name: str) -> Fields:
+    def child(self, name: str) -> "Fields":
         """The object of that name; an empty one when absent."""
         return Fields(self.raw.get(name), path=self._place(name), problems=self.problems)
 
-    def children(self, name: str) -> Iterator[Fields]:
+    def children(self, name: str) -> Iterator["Fields"]:
         """The objects of a list. An absent list and `null`, which API servers do send, are empty."""
         place = self._place(name)
         for index, item in enumerate(self._items(name)):

@@ -1,7 +1,5 @@
 """Contradictions in a pool that a person should know of: things given away twice, or more of them than there are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Which slices make up a pool now, whether they are all there, and whether the scheduler accepts them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ v1alpha3 and v1beta1 wrap a device in `basic`; v1beta2 and v1 do not. Each form 
 signature, so that a caller may choose by kind; only slices differ by version.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Partition types of one pool, and how many of each still fit under the shared counters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final
 

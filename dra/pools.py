@@ -4,8 +4,6 @@ Order never matters: slices, claims and rules may come in any. `None` for claims
 then nothing is derived from their absence.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,13 +3,11 @@
 A quantity is a whole number of nano units, which is the smallest amount Kubernetes keeps; no floating point is involved.
 """
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache, total_ordering
-from typing import Any, Final
+from typing import Any, Final, Self
 
 _NANOS: Final = 10**9
 _MAX_BINARY: Final = (2**63 - 1) * _NANOS
@@ -56,9 +54,9 @@ class Quantity:
         message = f"a quantity cannot be changed: {name}"
         raise AttributeError(message)
 
-    def __reduce__(self) -> tuple[type[Quantity], tuple[int, QuantityFormat]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[int, QuantityFormat]]:
         """Copy and pickle through the constructor, as attributes cannot be set."""
-        return (Quantity, (self.nanos, self.format))
+        return (type(self), (self.nanos, self.format))
 
     @property
     def number(self) -> Decimal:
@@ -76,7 +74,7 @@ class Quantity:
         """Compare amounts, whatever the format."""
         return self.nanos == other.nanos if isinstance(other, Quantity) else NotImplemented
 
-    def __lt__(self, other: Quantity) -> bool:
+    def __lt__(self, other: Self) -> bool:
         """Compare amounts, whatever the format."""
         return self.nanos < other.nanos if isinstance(other, Quantity) else NotImplemented
 
@@ -84,15 +82,15 @@ class Quantity:
         """Equal amounts hash alike."""
         return hash(self.nanos)
 
-    def __add__(self, other: Quantity) -> Quantity:
+    def __add__(self, other: Self) -> "Quantity":
         """Add; the sum keeps the format of the first one, or of the second when the first is zero."""
         return Quantity(self.nanos + other.nanos, self._format_with(other))
 
-    def __sub__(self, other: Quantity) -> Quantity:
+    def __sub__(self, other: Self) -> "Quantity":
         """Subtract; formats as for a sum. The result may be negative."""
         return Quantity(self.nanos - other.nanos, self._format_with(other))
 
-    def _format_with(self, other: Quantity) -> QuantityFormat:
+    def _format_with(self, other: Self) -> QuantityFormat:
         return self.format if self.nanos else other.format
 
     def __str__(self) -> str:

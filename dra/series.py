@@ -1,7 +1,5 @@
 """A pool's figures over time: a step function from samples, cut by gaps, and averaged over steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -4,8 +4,6 @@
 pool is incomplete and none has generation 0; else the request stays without status.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,5 @@
 """Pool status answers from and to the JSON of the API."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from typing import Any
 
 from dra.fields import Fields
@@ -93,7 +90,7 @@ def _capacity(fields: Fields) -> CapacityStatus:
 
 def pool_status_json(status: PoolStatus) -> Json:
     """As the API server writes it: what is None is left out."""
-    named: Mapping[str, Any] = {
+    named: Json = {
         "driver": status.driver,
         "poolName": status.pool,
         "generation": status.generation,

@@ -1,7 +1,5 @@
 """The two summaries of a pool status answer of 1.37: partition types, and capacity of shareable devices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -62,6 +60,39 @@ class _Record:
 
     device: Device
     attribute: str | None
+
+
+class _Counters:
+    """Counters left as the controller keeps them: of two sets of one name the counters met last win."""
+
+    def __init__(self, slices: Iterable[ResourceSlice] = ()) -> None:
+        self._left: dict[tuple[str, str], int] = {}
+        self.is_empty = True
+        for item in slices:
+            for counter_set in item.counter_sets:
+                self.is_empty = False
+                for name, amount in counter_set.counters.items():
+                    self._left[counter_set.name, name] = amount.nanos
+
+    def copy(self) -> "_Counters":
+        counters = _Counters()
+        counters._left = dict(self._left)
+        return counters
+
+    def draw(self, device: Device) -> None:
+        for use in device.consumes_counters:
+            for name, amount in use.counters.items():
+                if (use.counter_set, name) in self._left:
+                    self._left[use.counter_set, name] -= amount.nanos
+
+    def fits(self, device: Device) -> bool:
+        """Only what the device itself needs is looked at; the scheduler looks at all counters."""
+        return all(
+            (use.counter_set, name) in self._left
+            and self._left[use.counter_set, name] >= amount.nanos
+            for use in device.consumes_counters
+            for name, amount in use.counters.items()
+        )
 
 
 def pool_views(
@@ -166,39 +197,6 @@ def _allocatable(group: Iterable[Device], in_use: set[str], baseline: _Counters)
             left.draw(device)
             count += 1
     return count
-
-
-class _Counters:
-    """Counters left as the controller keeps them: of two sets of one name the counters met last win."""
-
-    def __init__(self, slices: Iterable[ResourceSlice] = ()) -> None:
-        self._left: dict[tuple[str, str], int] = {}
-        self.is_empty = True
-        for item in slices:
-            for counter_set in item.counter_sets:
-                self.is_empty = False
-                for name, amount in counter_set.counters.items():
-                    self._left[counter_set.name, name] = amount.nanos
-
-    def copy(self) -> _Counters:
-        counters = _Counters()
-        counters._left = dict(self._left)
-        return counters
-
-    def draw(self, device: Device) -> None:
-        for use in device.consumes_counters:
-            for name, amount in use.counters.items():
-                if (use.counter_set, name) in self._left:
-                    self._left[use.counter_set, name] -= amount.nanos
-
-    def fits(self, device: Device) -> bool:
-        """Only what the device itself needs is looked at; the scheduler looks at all counters."""
-        return all(
-            (use.counter_set, name) in self._left
-            and self._left[use.counter_set, name] >= amount.nanos
-            for use in device.consumes_counters
-            for name, amount in use.counters.items()
-        )
 
 
 def _shareable(

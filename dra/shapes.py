@@ -4,8 +4,6 @@ Quantities are canonical text. Attributes keep the names they were published und
 of them; a version is text, and a type that is not known is the raw object. What is not known is null, never 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

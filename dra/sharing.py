@@ -1,7 +1,5 @@
 """Capacity of devices, and whether a device that allows multiple allocations has room for another share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from dra.quantity import ZERO, Quantity

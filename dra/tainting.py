@@ -1,7 +1,5 @@
 """Which taints a device has, from its slice and from DeviceTaintRules, whose meaning changed between releases."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

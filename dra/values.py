@@ -1,7 +1,5 @@
 """The values of the core: what slices, claims and taint rules say, once read. Frozen, and without behaviour."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, NewType

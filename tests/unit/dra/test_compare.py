@@ -272,14 +272,12 @@ def compare_recording(name: str, release: Release) -> list[Difference]:
     # That server ran without the gate DRADeviceTaintRules.
     rules = [] if name.endswith("gate-off") else objects.rules
     fleet = assess_fleet(objects.slices, claims=objects.claims, taint_rules=rules, release=release)
-    pools = {pool.key: pool for pool in fleet.pools}
+    pools = {tuple(pool.key): pool for pool in fleet.pools}
     statuses = parse_pool_statuses(recording["status"]).value or ()
     return [
         difference
         for status in statuses
         for difference in compare_with_server(
-            pools[status.driver, status.pool],
-            status,
-            release=release,  # type: ignore[index]
+            pools[status.driver, status.pool], status, release=release
         )
     ]

@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dra.parsing import (
+    Parsed,
     parse_device_class,
     parse_node,
     parse_resource_claim,
@@ -36,7 +38,7 @@ JSON = st.recursive(
     ),
     max_leaves=25,
 )
-PARSERS = [
+PARSERS: list[Callable[[Any], Parsed[Any]]] = [
     parse_resource_slice,
     parse_resource_claim,
     parse_taint_rule,

@@ -97,6 +97,13 @@ def test_admin_access_does_not_allocate() -> None:
     assert [holder.claim.name for holder in pool.devices[0].holders] == ["claim"]
 
 
+def test_slices_and_allocations_of_other_pools_are_ignored() -> None:
+    other = PoolKey(DRIVER, PoolName("node-b"))
+    slices = [resource_slice("s", device("a")), resource_slice("t", device("b"), key=other)]
+
+    assert states(assess(*slices, allocations=[allocation("a", key=other)])) == {"a": "available"}
+
+
 def test_allocated_wins_over_tainted() -> None:
     pool = assess(
         resource_slice("s", device("a", taints=["NoExecute"]), device("b", taints=["NoSchedule"])),
