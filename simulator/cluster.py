@@ -18,7 +18,11 @@ from simulator.store import Change, Store
 from simulator.watching import Watches
 from simulator.writing import Writes
 
+DEFAULT_USER: Final = "system:serviceaccount:dradash:dradash"
 _TICK_SECONDS: Final = 0.1
+# More than the fleet's life writes, so that revisions grow from one run to the next.
+_REVISIONS_PER_SECOND: Final = 10
+_REVISIONS_FROM: Final = 1_700_000_000
 
 
 class Simulator:
@@ -31,15 +35,20 @@ class Simulator:
         port: int,
         seed: int,
         token: str | None = None,
+        user: str = DEFAULT_USER,
         start_at: datetime | None = None,
         has_progress_notifications: bool = False,
     ) -> None:
         # Time begins now unless it is given, and then stands still until it is stepped.
         self.schedule = Schedule(start_at or datetime.fromtimestamp(int(time.time()), UTC))
-        self.store = Store(stamp=self.schedule.stamp, seed=seed)
+        self.store = Store(
+            stamp=self.schedule.stamp,
+            seed=seed,
+            first_revision=_first_revision(self.schedule.now()),
+        )
         self.surface = surface
         self.faults = Faults()
-        self.access = Access(token=token, user="system:serviceaccount:dradash:dradash")
+        self.access = Access(token=token, user=user)
         self._router = Router(
             surface=surface,
             access=self.access,
@@ -187,6 +196,11 @@ class Simulator:
 
     def __exit__(self, *exception: object) -> None:
         self.stop()
+
+
+def _first_revision(now: datetime) -> int:
+    """A cluster that is started again must not give out revisions it gave out before."""
+    return max(int(now.timestamp()) - _REVISIONS_FROM, 100) * _REVISIONS_PER_SECOND
 
 
 def _complete(kind: str, surface: Surface, body: dict[str, Any]) -> dict[str, Any]:

@@ -184,7 +184,8 @@ def _limit(value: str) -> int:
 
 
 def _token(revision: int, last_key: str) -> str:
-    text = json.dumps({"v": "meta.k8s.io/v1", "rv": revision, "start": f"{last_key}\0"})
+    place = {"v": "meta.k8s.io/v1", "rv": revision, "start": f"{last_key}\0"}
+    text = json.dumps(place, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 

@@ -74,6 +74,15 @@ class Inventory:
                 return node, results
         return None
 
+    def gives(self, key: Key) -> bool:
+        """Whether a claim for this very device, with nothing else asked, could get it now."""
+        pool = self._by_key.get(PoolKey(key.driver, key.pool))
+        device = pool.devices.get(key) if pool else None
+        if pool is None or device is None:
+            return False
+        anything = ClassPlan("", key.driver)
+        return self._try(pool, device, {"name": "", "exactly": {}}, anything) is not None
+
     def _allocate_on(self, node: str, requests: Sequence[Object]) -> list[Object] | None:
         given: list[Object] = []
         try:

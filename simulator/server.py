@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from simulator import workloads
 from simulator.claims import first_claims
-from simulator.cluster import Simulator
+from simulator.cluster import DEFAULT_USER, Simulator
 from simulator.fleet import Fleet, fleet_objects, plan_fleet
 from simulator.gates import POOL_STATUS_GATES
 from simulator.kinds import Surface
@@ -29,6 +29,7 @@ def start(
     seed: int = 7,
     speed: float = 0.0,
     token: str | None = None,
+    user: str = DEFAULT_USER,
     release: tuple[int, int] = (1, 37),
     versions: tuple[str, ...] = ("v1", "v1alpha3"),
     gates: Mapping[str, bool] = POOL_STATUS_GATES,
@@ -45,6 +46,7 @@ def start(
         port=port,
         seed=seed,
         token=token,
+        user=user,
         start_at=start_at,
         has_progress_notifications=has_progress_notifications,
     )

@@ -80,14 +80,15 @@ class Snapshot(NamedTuple):
 class Store:
     """Thread-safe. `changed` is notified after every write."""
 
-    def __init__(self, *, stamp: Callable[[], str], seed: int, first_revision: int = 1000) -> None:
+    def __init__(self, *, stamp: Callable[[], str], seed: int, first_revision: int) -> None:
         self.changed = threading.Condition(threading.RLock())
         self.log: list[Change] = []
         self.revision = first_revision
         self._stamp = stamp
         self._random = random.Random(f"store {seed}")  # noqa: S311 -- repeatable, not secret
         self._collections = {
-            kind: _Collection(history_start=1, cache_version=first_revision) for kind in RESOURCES
+            kind: _Collection(history_start=first_revision, cache_version=first_revision)
+            for kind in RESOURCES
         }
 
     def get(self, kind: str, key: str) -> Stored | None:

@@ -117,7 +117,7 @@ class Writes:
         except ValueError as problem:
             raise statuses.bad_request(
                 f"the object provided is unrecognized (must be of type {resource.kind}): couldn't "
-                f"get version/kind; json parse error: {problem}"
+                f"get version/kind; json parse error: {_parse_error(request.body, problem)}"
             ) from problem
         if not isinstance(obj, dict) or not isinstance(obj.get("metadata", {}), dict):
             message = (
@@ -211,6 +211,12 @@ def _object_answer(code: int, collection: Collection, stored: Stored) -> Answer:
 def _without_revision(store: Store, obj: dict[str, Any], collection: Collection) -> dict[str, Any]:
     """The answer to a dry run: complete, but stored nowhere, so without resourceVersion."""
     return {**store.completed(obj), "kind": obj["kind"], "apiVersion": collection.api_version}
+
+
+def _parse_error(body: bytes, problem: ValueError) -> str:
+    if "truncated" in str(problem):
+        return f"unexpected end of JSON input ({body.decode(errors='replace')})"
+    return str(problem)
 
 
 def _json_type(value: object) -> str:

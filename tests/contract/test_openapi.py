@@ -1,0 +1,48 @@
+"""The API against its own description: schemathesis asks with good and bad input, and holds each answer to what is written down."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import schemathesis
+from django.contrib.auth.models import User
+from hypothesis import HealthCheck, Phase, settings
+
+from api import tokens
+from api.views.schema import openapi
+from tests.factories import api_rows
+
+schema = schemathesis.openapi.from_dict(openapi())
+
+
+@pytest.fixture
+def headers(transactional_db: None) -> dict[str, str]:
+    """One of everything, under the ids that the description gives as examples, and a token that was used a moment ago."""
+    cluster = api_rows.cluster(id=42, capabilities=api_rows.capabilities())
+    pool = api_rows.pool(cluster, id=42)
+    api_rows.unknown_pool(cluster)
+    device = api_rows.device(pool, id=42)
+    api_rows.allocation(device)
+    api_rows.resource_slice(pool, object_id=41)
+    api_rows.status_answer(api_rows.status_request(cluster, id=42))
+    row, token = tokens.create_token(
+        User.objects.create_user("ada"), name="", expires_at=None, now=api_rows.NOON
+    )
+    row.last_used_at = api_rows.NOON + timedelta(days=100_000)
+    row.save()
+    return {"Authorization": f"Bearer {token}"}
+
+
+@schema.parametrize()
+@settings(
+    max_examples=30,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_every_answer_is_as_described(
+    case: Any, headers: dict[str, str], live_server: Any
+) -> None:
+    case.call_and_validate(base_url=live_server.url, headers=headers)
