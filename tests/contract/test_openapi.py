@@ -1,5 +1,6 @@
 """The API against its own description: schemathesis asks with good and bad input, and holds each answer to what is written down."""
 
+import copy
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,30 @@ from api import tokens
 from api.views.schema import openapi
 from tests.factories import api_rows
 
-schema = schemathesis.openapi.from_dict(openapi())
+# What is good for these depends on the data, or on each other, which no schema can say.
+DEPENDENT = ("cursor", "from", "to", "sort")
+
+
+def without_dependent(document: Any) -> Any:
+    found = copy.deepcopy(document)
+    for methods in found["paths"].values():
+        operation = methods["get"]
+        operation["parameters"] = [
+            each for each in operation["parameters"] if each["name"] not in DEPENDENT
+        ]
+    return found
+
+
+whole = schemathesis.openapi.from_dict(openapi())
+independent = schemathesis.openapi.from_dict(without_dependent(openapi()))
+bounded = settings(
+    max_examples=25,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 
 
 @pytest.fixture
@@ -33,16 +57,21 @@ def headers(transactional_db: None) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-@schema.parametrize()
-@settings(
-    max_examples=30,
-    derandomize=True,
-    deadline=None,
-    database=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+@whole.parametrize()
+@bounded
 def test_every_answer_is_as_described(
+    case: Any, headers: dict[str, str], live_server: Any
+) -> None:
+    case.call_and_validate(
+        base_url=live_server.url,
+        headers=headers,
+        excluded_checks=[schemathesis.checks.positive_data_acceptance],
+    )
+
+
+@independent.parametrize()
+@bounded
+def test_every_request_that_is_as_described_is_answered(
     case: Any, headers: dict[str, str], live_server: Any
 ) -> None:
     case.call_and_validate(base_url=live_server.url, headers=headers)
