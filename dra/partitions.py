@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from dra.counters import CounterLedger, needs_of
-from dra.values import AssessedDevice, Device, Partition, ResourceSlice
+from dra.values import AssessedDevice, Device, Partition, Problem, ResourceSlice
 
 # Names, without domain, under which drivers publish what kind of partition a device is.
 _TYPE_NAMES: Final = ("profile", "partitionProfile", "partitionType", "migProfile")
@@ -91,6 +91,23 @@ def _fitting(group: Sequence[AssessedDevice], *, ledger: CounterLedger) -> int:
             left.draw(device)
             count += 1
     return count
+
+
+def competing_devices(
+    devices: Iterable[AssessedDevice], *, ledger: CounterLedger
+) -> list[Problem]:
+    """Say that available devices exclude each other, for pools whose partition types are not known."""
+    free = [
+        item for item in devices if item.state == "available" and item.device.consumes_counters
+    ]
+    together = _fitting(free, ledger=ledger)
+    if together == len(free):
+        return []
+    message = (
+        f"the counters that are left do not cover all {len(free)} available devices at once: "
+        f"at least {together} of them can be allocated together"
+    )
+    return [Problem("available_devices_compete", message, "info")]
 
 
 def _least_first(device: Device) -> tuple[int, int, str]:

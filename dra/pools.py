@@ -18,7 +18,7 @@ from dra.findings import (
     unpublished_problems,
 )
 from dra.generations import PoolSlices, Taking, newest_slices, node_of, node_words
-from dra.partitions import partition_types, partitions_left
+from dra.partitions import competing_devices, partition_types, partitions_left
 from dra.sharing import capacity_of_device, capacity_of_pool, has_room_for_share
 from dra.tainting import blocks, rule_problems, rules_for_pool, taints_of
 from dra.values import (
@@ -329,6 +329,8 @@ def _pool_problems(
         *rule_problems(situation.rules or (), release=situation.release),
         *(p for device in devices for p in device.problems if p.severity != "info"),
     }
+    if not partition_types(pool.slices):
+        found.update(competing_devices(devices, ledger=situation.ledger))
     node = node_of(pool.slices)
     if node.kind == "mixed":
         message = f"the slices of this pool name different nodes: {node.text}"

@@ -400,6 +400,23 @@ def test_partitions_are_alternatives_against_what_is_left() -> None:
     assert held.partitions == (Partition(name, "full", 1, 0), Partition(name, "half", 2, 1))
 
 
+def test_available_devices_that_exclude_each_other_are_told_where_no_type_is_known() -> None:
+    draws = [("a", {"m": "1"}), ("b", {"m": "1"}), ("c", {"m": "2"})]
+    devices = [device(name, draws={"gpu": needs}) for name, needs in draws]
+
+    pool = assess(resource_slice("s", *devices, counters={"gpu": {"m": "2"}}))
+
+    assert states(pool) == {"a": "available", "b": "available", "c": "available"}
+    assert pool.problems == (
+        Problem(
+            "available_devices_compete",
+            "the counters that are left do not cover all 3 available devices at once: "
+            "at least 2 of them can be allocated together",
+            "info",
+        ),
+    )
+
+
 def test_partitions_of_a_pool_that_nobody_takes_from_are_not_counted() -> None:
     assert assess(HALVES).partitions == (
         Partition(f"{DRIVER}/profile", "full", 1, None),
