@@ -18,7 +18,10 @@ from ui.filter_box import Term, join_terms, split_terms
                 Term("h100", "", "h100"),
             ),
         ),
-        ('lone " quote', (Term("lone", "", "lone"), Term('"', "", '"'), Term("quote", "", "quote"))),
+        (
+            'lone " quote',
+            (Term("lone", "", "lone"), Term('"', "", '"'), Term("quote", "", "quote")),
+        ),
         ("node:", (Term("node:", "", "node:"),)),
     ],
 )

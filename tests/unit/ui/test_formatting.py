@@ -104,7 +104,10 @@ def test_exact_time_is_in_utc_with_its_zone():
     ("text", "parts"),
     [
         ("gpu-0", ("gpu-0", "")),
-        ("ip-10-0-128-203.eu-central-1.compute.internal", ("ip-10-0-128-203.eu-central-1.comp", "ute.internal")),
+        (
+            "ip-10-0-128-203.eu-central-1.compute.internal",
+            ("ip-10-0-128-203.eu-central-1.comp", "ute.internal"),
+        ),
     ],
 )
 def test_middle_cut_keeps_the_end(text, parts):

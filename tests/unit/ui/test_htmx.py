@@ -11,7 +11,10 @@ TEMPLATES = [
             "loaders": [
                 (
                     "django.template.loaders.locmem.Loader",
-                    {"page.html": "page {{ x }}", "fragment.html": "fragment {{ x }} {{ live_etag }}"},
+                    {
+                        "page.html": "page {{ x }}",
+                        "fragment.html": "fragment {{ x }} {{ live_etag }}",
+                    },
                 )
             ]
         },

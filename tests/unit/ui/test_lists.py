@@ -36,7 +36,9 @@ def test_column_heads_turn_the_order(query, default, heads):
 
 
 def test_list_view_offers_to_drop_each_filter():
-    query = QueryDict("cluster=lab&driver=gpu.example.com&node=n1&node=n2&q=h100 memory>=40Gi&cursor=x")
+    query = QueryDict(
+        "cluster=lab&driver=gpu.example.com&node=n1&node=n2&q=h100 memory>=40Gi&cursor=x"
+    )
 
     view = list_view(
         id="pool-list",
@@ -52,7 +54,7 @@ def test_list_view_offers_to_drop_each_filter():
     )
 
     start = "/pools/?cluster=lab&driver=gpu.example.com"
-    box = "&q=h100+memory%3E%3D40Gi"
+    box = "&q=h100%20memory%3E%3D40Gi"
     assert view.chips == (
         Chip("Driver", "GPUs", f"/pools/?cluster=lab&node=n1&node=n2{box}"),
         Chip("Node", "n1", f"{start}&node=n2{box}"),
@@ -63,4 +65,8 @@ def test_list_view_offers_to_drop_each_filter():
     assert view.clear_url == "/pools/?cluster=lab"
     assert view.kept == [("cluster", "lab"), ("node", "n1"), ("node", "n2")]
     assert view.next_url == f"{start}&node=n1&node=n2{box}&cursor=abc"
-    assert (view.previous_url, view.filter_text, view.is_filtered) == ("", "h100 memory>=40Gi", True)
+    assert (view.previous_url, view.filter_text, view.is_filtered) == (
+        "",
+        "h100 memory>=40Gi",
+        True,
+    )

@@ -24,7 +24,10 @@ def colours(css, name):
 
 def linear(hex_colour):
     channels = [int(hex_colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    return [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in channels
+    ]
 
 
 def luminance(rgb):
@@ -38,14 +41,18 @@ def contrast(first, second):
 
 def seen(hex_colour, blindness):
     rgb = linear(hex_colour)
-    return [max(0.0, sum(a * b for a, b in zip(row, rgb, strict=True))) for row in BLINDNESS[blindness]]
+    return [
+        max(0.0, sum(a * b for a, b in zip(row, rgb, strict=True))) for row in BLINDNESS[blindness]
+    ]
 
 
 def lab(rgb):
     matrix = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
     xyz = [sum(a * b for a, b in zip(row, rgb, strict=True)) for row in matrix]
     x, y, z = (
-        (value / white) ** (1 / 3) if value / white > 0.008856 else 7.787 * value / white + 16 / 116
+        (value / white) ** (1 / 3)
+        if value / white > 0.008856
+        else 7.787 * value / white + 16 / 116
         for value, white in zip(xyz, (0.9505, 1.0, 1.089), strict=True)
     )
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
@@ -58,7 +65,7 @@ def difference(first, second, blindness):
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("blindness", BLINDNESS)
-@pytest.mark.parametrize(("first", "second"), combinations(FILLED, 2))
+@pytest.mark.parametrize(("first", "second"), list(combinations(FILLED, 2)))
 def test_state_colours_are_told_apart(css, theme, blindness, first, second):
     at = THEMES[theme]
 

@@ -16,7 +16,13 @@ def bar(*counts):
     [
         (
             (8, 8, 5, 2, 1, 1, 1),
-            [("allocated", 3, 5), ("partly_used", 2, 2), ("available", 1, 1), ("blocked", 1, 1), ("unavailable", 1, 1)],
+            [
+                ("allocated", 3, 5),
+                ("partly_used", 2, 2),
+                ("available", 1, 1),
+                ("blocked", 1, 1),
+                ("unavailable", 1, 1),
+            ],
             "8 devices: 5 allocated, 2 of these partly used, 1 available, 1 blocked, 1 unavailable",
         ),
         (
@@ -24,7 +30,11 @@ def bar(*counts):
             [("allocated", 2, 3), ("partly_used", 1, 1), ("unknown", 9, 9)],
             "total unknown, 12 devices seen: 3 allocated, 1 of these partly used, 9 unknown",
         ),
-        ((1, 1, 1, 1, 0, 0, 0), [("partly_used", 1, 1)], "1 device: 1 allocated, 1 of these partly used"),
+        (
+            (1, 1, 1, 1, 0, 0, 0),
+            [("partly_used", 1, 1)],
+            "1 device: 1 allocated, 1 of these partly used",
+        ),
         ((4, 4, None, None, None, None, None), [("unknown", 4, 4)], "4 devices: 4 unknown"),
         ((0, 0, 0, 0, 0, 0, 0), [], "0 devices"),
         ((None, None, None, None, None, None, None), [], "unknown"),
@@ -46,7 +56,9 @@ def test_state_bar_fills_its_width_without_overlap(counts):
 
     edges = [(float(part.x[:-1]), float(part.width[:-1])) for part in made.segments]
     ends = [round(x + width, 1) for x, width in edges]
-    assert [round(x, 1) for x, _width in edges] == pytest.approx([0.0, *ends[:-1]][: len(edges)], abs=0.11)
+    assert [round(x, 1) for x, _width in edges] == pytest.approx(
+        [0.0, *ends[:-1]][: len(edges)], abs=0.11
+    )
     assert ends[-1:] == pytest.approx([100.0] if total else [], abs=0.11)
 
 

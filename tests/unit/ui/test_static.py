@@ -32,7 +32,9 @@ def test_first_load_fits_its_budget_with_a_chart():
 
 def test_vendored_files_have_their_licence():
     without = [
-        folder.name for folder in (STATIC / "vendor").iterdir() if not (folder / "LICENSE").is_file()
+        folder.name
+        for folder in (STATIC / "vendor").iterdir()
+        if not (folder / "LICENSE").is_file()
     ]
 
     assert without == []

@@ -10,10 +10,46 @@ def test_yaml_lines_mark_keys_and_values():
     assert yaml_lines(text) == (
         Line(1, (Token("comment", "# slice"),)),
         Line(2, (Token("key", "spec"), Token("mark", ":"))),
-        Line(3, (Token("mark", "  - "), Token("key", "name"), Token("mark", ":"), Token("", " "), Token("text", '"gpu-0"'))),
-        Line(4, (Token("", "    "), Token("key", "count"), Token("mark", ":"), Token("", " "), Token("number", "8"))),
-        Line(5, (Token("", "    "), Token("key", "url"), Token("mark", ":"), Token("", " "), Token("text", "http://x:1/"))),
-        Line(6, (Token("", "    "), Token("key", "empty"), Token("mark", ":"), Token("", " "), Token("constant", "[]"))),
+        Line(
+            3,
+            (
+                Token("mark", "  - "),
+                Token("key", "name"),
+                Token("mark", ":"),
+                Token("", " "),
+                Token("text", '"gpu-0"'),
+            ),
+        ),
+        Line(
+            4,
+            (
+                Token("", "    "),
+                Token("key", "count"),
+                Token("mark", ":"),
+                Token("", " "),
+                Token("number", "8"),
+            ),
+        ),
+        Line(
+            5,
+            (
+                Token("", "    "),
+                Token("key", "url"),
+                Token("mark", ":"),
+                Token("", " "),
+                Token("text", "http://x:1/"),
+            ),
+        ),
+        Line(
+            6,
+            (
+                Token("", "    "),
+                Token("key", "empty"),
+                Token("mark", ":"),
+                Token("", " "),
+                Token("constant", "[]"),
+            ),
+        ),
     )
 
 
