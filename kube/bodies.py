@@ -74,6 +74,8 @@ class ListEnvelope(msgspec.Struct):
     """A list without its items."""
 
     class ListMetadata(msgspec.Struct, rename="camel"):
+        """Of the list itself."""
+
         resource_version: str = ""
 
     kind: str = ""
@@ -81,6 +83,7 @@ class ListEnvelope(msgspec.Struct):
 
     @property
     def resource_version(self) -> str:
+        """Empty when the list does not say it."""
         return self.metadata.resource_version if self.metadata else ""
 
 

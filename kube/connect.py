@@ -48,6 +48,7 @@ CONNECT_TIMEOUT_SECONDS: Final = 10.0
 _READ_BYTES: Final = 64 << 10
 _ERROR_BODY_BYTES: Final = 1 << 20
 _USER_AGENT: Final = "dradash"
+_LONGEST_SECONDS: Final = 86_400.0  # no answer of an API server takes a day
 
 
 class Watchdog:
@@ -63,6 +64,7 @@ class Watchdog:
         self._timer: threading.Timer | None = None
 
     def guard(self, response: urllib3.BaseHTTPResponse) -> None:
+        """Start the clock for this response."""
         self._response = response
         self.restart(self._seconds)
 
@@ -74,6 +76,7 @@ class Watchdog:
         self._timer.start()
 
     def cancel(self) -> None:
+        """Stop the clock."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -102,6 +105,7 @@ class Connection:
         return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
 
     def close(self) -> None:
+        """Close kept connections; the next request opens new ones."""
         self._login.close()
 
     def get_json(
@@ -112,6 +116,7 @@ class Connection:
         headers: Mapping[str, str] | None = None,
         timeout: float = 30.0,
     ) -> Any:
+        """The decoded body; `timeout` is for the whole of it."""
         return _decode(self.read("GET", path, params=params, headers=headers, timeout=timeout))
 
     def post_json(
@@ -122,12 +127,15 @@ class Connection:
         params: Mapping[str, str] | None = None,
         timeout: float = 30.0,
     ) -> Any:
+        """Create, and return what the server says."""
         return _decode(self.read("POST", path, params=params, body=body, timeout=timeout))
 
     def put(self, path: str, body: Any, *, timeout: float = 30.0) -> Any:
+        """Replace, and return what the server says."""
         return _decode(self.read("PUT", path, body=body, timeout=timeout))
 
     def delete(self, path: str, *, body: Any = None, timeout: float = 30.0) -> Any:
+        """Delete with `body` as options, and return what the server says."""
         return _decode(self.read("DELETE", path, body=body, timeout=timeout))
 
     def read(
@@ -194,7 +202,7 @@ class Connection:
         response = self._answer(
             method, path + query, headers=asked, body=body, read_timeout=read_timeout
         )
-        watchdog = watchdog or Watchdog(float(threading.TIMEOUT_MAX) // 2)
+        watchdog = watchdog or Watchdog(_LONGEST_SECONDS)
         try:
             watchdog.guard(response)
             raw = self._raw_chunks(response, watchdog)
@@ -383,6 +391,10 @@ def _tls_failure(error: SSLError, host: str) -> KubeFailure:
     text = str(error)
     if "EOF occurred" in text or "UNEXPECTED_EOF" in text:
         return Unreachable(f"The connection to {host} broke ({text}). It is tried again.")
+    if "WRONG_VERSION_NUMBER" in text or "RECORD_LAYER_FAILURE" in text:
+        return CertificateError(
+            f"{host} does not speak TLS. Does its address begin with http:// instead of https://?"
+        )
     return CertificateError(
         f"The certificate of {host} is not trusted ({text}). "
         "Check certificate-authority-data and tls-server-name in the kubeconfig."

@@ -36,6 +36,8 @@ Right = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ServerVersion:
+    """What /version says; numbers are None where they cannot be read."""
+
     major: int | None
     minor: int | None
     git_version: str
@@ -45,6 +47,8 @@ class ServerVersion:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
+    """One reading of a cluster, held against those before it."""
+
     server_version: ServerVersion
     resources: dict[str, ServedResource]  # by kind; the newest version served that we know
     rights: dict[Right, bool | None]  # (kind, verb) of served kinds; None = no answer
@@ -53,6 +57,7 @@ class Capabilities:
     missed: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
+        """Plain values for a JSON column; `from_json` reads them."""
         return {
             "serverVersion": msgspec.to_builtins(self.server_version),
             "resources": {
@@ -65,6 +70,7 @@ class Capabilities:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """Raises KeyError or msgspec.ValidationError on what `to_json` did not write."""
         return cls(
             server_version=msgspec.convert(value["serverVersion"], ServerVersion),
             resources=msgspec.convert(value["resources"], dict[str, ServedResource]),

@@ -30,7 +30,7 @@ Code = Literal[
 LONGEST_RETRY_AFTER_SECONDS = 600.0
 
 
-class KubeFailure(Exception):  # noqa: N818 -- the family's name; its members say what failed
+class KubeFailure(Exception):
     """Base of all failures; `code` is stable and stored, `message` is for people."""
 
     code: ClassVar[Code]
@@ -55,14 +55,20 @@ class KubeFailure(Exception):  # noqa: N818 -- the family's name; its members sa
 
 
 class Unauthorized(KubeFailure):
+    """401: the credentials are wrong or have run out."""
+
     code = "unauthorized"
 
 
 class Forbidden(KubeFailure):
+    """403: our user may not do this, or no user was seen at all."""
+
     code = "forbidden"
 
 
 class NotFound(KubeFailure):
+    """404: no such object, or no such version or group."""
+
     code = "not_found"
 
 
@@ -85,11 +91,15 @@ class Expired(KubeFailure):
 
 
 class Throttled(KubeFailure):
+    """429: the server is busy; `retry_after_seconds` says for how long."""
+
     code = "throttled"
     retriable = True
 
 
 class ServerError(KubeFailure):
+    """5xx, or an ERROR event of that kind."""
+
     code = "server_error"
     retriable = True
 
@@ -102,6 +112,8 @@ class Unreachable(KubeFailure):
 
 
 class TimedOut(KubeFailure):
+    """No answer, or not all of it, within the time given."""
+
     code = "timeout"
     retriable = True
 
@@ -114,6 +126,8 @@ class Malformed(KubeFailure):
 
 
 class CertificateError(KubeFailure):
+    """The server's certificate is not trusted, or ours cannot be read."""
+
     code = "tls"
 
 

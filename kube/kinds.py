@@ -8,6 +8,8 @@ DRA_GROUP: Final = "resource.k8s.io"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
+    """A kind as we know it, whatever a cluster serves."""
+
     name: str
     group: str  # "" is the core group
     plural: str
@@ -78,6 +80,7 @@ class ServedResource:
 
     @property
     def version(self) -> str:
+        """Without the group: "v1"."""
         return self.group_version.rpartition("/")[2]
 
     @property
@@ -88,5 +91,6 @@ class ServedResource:
 
 
 def served(kind: Kind, version: str) -> ServedResource:
+    """The kind as a cluster serves it in this version."""
     group_version = f"{kind.group}/{version}" if kind.group else version
     return ServedResource(kind.name, group_version, kind.plural, kind.namespaced)

@@ -8,8 +8,9 @@ import base64
 import binascii
 import os
 import ssl
+import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
@@ -48,6 +49,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Context:
+    """One context of a kubeconfig."""
+
     name: str
     cluster: str
     user: str
@@ -65,6 +68,8 @@ class Login:
     # A kubeconfig's tokenFile and what it looked like when it was read.
     token_file: Path | None = None
     token_file_seen: tuple[int, int, int] | None = None
+    # One thread renews, for instance by running a plugin; the others wait for what it gets.
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def is_outdated(self) -> bool:
@@ -82,7 +87,8 @@ class Login:
     def authorization(self) -> str | None:
         """Runs the client's refresh: in-cluster token files and expired plugin tokens."""
         try:
-            token = self.configuration.get_api_key_with_prefix("BearerToken")
+            with self.lock:
+                token = self.configuration.get_api_key_with_prefix("BearerToken")
         except (ConfigException, OSError) as error:
             raise ConfigError(f"The credentials cannot be renewed: {error}") from error
         # Token files end with a newline, which no header may hold.
@@ -90,6 +96,7 @@ class Login:
 
 
 def kubeconfig_path(path: str | None) -> str:
+    """May be several paths, as $KUBECONFIG may."""
     return path or os.environ.get("KUBECONFIG") or DEFAULT_KUBECONFIG
 
 
@@ -110,6 +117,7 @@ def contexts(path: str | None) -> list[Context]:
 
 
 def log_in(target: Target) -> Login:
+    """Load the configuration; runs a credential plugin if there is one, sends nothing."""
     try:
         return _LOADERS[target.kind](target)
     except (ConfigException, yaml.YAMLError, OSError) as error:
@@ -254,8 +262,8 @@ def _authority_text(cluster: dict[str, Any]) -> str | None:
     if not encoded:
         return None
     try:
-        return base64.b64decode(encoded).decode("ascii")
-    except (binascii.Error, UnicodeDecodeError) as error:
+        return base64.b64decode(encoded).decode("ascii", "ignore")  # comments may be anything
+    except binascii.Error as error:
         raise ConfigError(
             f"certificate-authority-data of the kubeconfig is damaged ({error})."
         ) from error

@@ -9,6 +9,8 @@ from kube.bodies import Envelope
 
 
 class OwnerReference(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    """Whom the object belongs to."""
+
     api_version: str = ""
     kind: str = ""
     name: str = ""
@@ -56,6 +58,8 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
+    """Nothing more happened up to `resource_version`."""
+
     resource_version: str
 
 
@@ -71,6 +75,7 @@ _metadata_decoder: Final = msgspec.json.Decoder(Metadata)
 
 
 def decode_metadata(raw: bytes | msgspec.Raw) -> Metadata:
+    """Fields that have another type than Kubernetes gives them are left out."""
     try:
         return _metadata_decoder.decode(raw)
     except msgspec.ValidationError:

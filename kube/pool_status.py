@@ -37,6 +37,7 @@ class RequestAnswer:
 
     @property
     def is_answered(self) -> bool:
+        """Whether there is a status; a failed calculation is an answer too."""
         return self.status is not None
 
     @property
@@ -49,10 +50,12 @@ class RequestAnswer:
 
     @property
     def conditions(self) -> list[dict[str, Any]]:
+        """The controller writes one: Complete or Failed."""
         return _dicts((self.status or {}).get("conditions"))
 
     @property
     def pools(self) -> list[dict[str, Any]]:
+        """The pools that were returned, by driver and name."""
         return _dicts((self.status or {}).get("pools"))
 
     @property
@@ -63,6 +66,7 @@ class RequestAnswer:
 
     @property
     def is_truncated(self) -> bool:
+        """More pools match than were returned."""
         return self.pool_count is not None and len(self.pools) < self.pool_count
 
 
@@ -134,6 +138,7 @@ def wait(
 
 
 def get(connection: Connection, served: ServedResource, name: str) -> RequestAnswer:
+    """The request as it stands now."""
     return _answer(connection.read("GET", f"{served.path}/{name}"))
 
 

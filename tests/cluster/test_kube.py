@@ -177,7 +177,7 @@ def test_future_point_after_an_older_etcd_is_noticed() -> None:
 
 def test_refused_rights_and_tokens_are_told_apart(control_plane: ControlPlane) -> None:
     nobody = open_connection(control_plane, token=control_plane.user_token("nobody"))
-    stranger = open_connection(control_plane, token="no-such-token")  # noqa: S106 -- refused
+    stranger = open_connection(control_plane, token="no-such-token")
 
     with pytest.raises(Forbidden, match='User "nobody" cannot watch'):
         list(read_initial(nobody, SLICES))

@@ -13,6 +13,9 @@ from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
 
 
+TLS_HANDSHAKE = b"\x16"
+
+
 @dataclass(frozen=True)
 class Request:
     method: str
@@ -97,6 +100,9 @@ class ApiServer:
         try:
             if self._tls is not None:
                 connection = self._tls.wrap_socket(plain, server_side=True)
+            elif plain.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE:
+                plain.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                return
             self._open.add(connection)
             with connection.makefile("rb") as incoming:
                 while (request := _read_request(incoming)) is not None:

@@ -20,7 +20,8 @@ def situations() -> list[str]:
 
 
 def times(situation: str) -> dict[str, Any]:
-    return json.loads((WATCH / f"{situation}.times.json").read_text())
+    recorded: dict[str, Any] = json.loads((WATCH / f"{situation}.times.json").read_text())
+    return recorded
 
 
 def body(situation: str) -> bytes:

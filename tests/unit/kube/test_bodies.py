@@ -9,7 +9,7 @@ from kube.bodies import ListBody, compact, gunzip, split_lines
 from kube.failures import Malformed
 
 KEYS = st.sampled_from(["metadata", "items", "spec", "a", 'x"', "},{"])
-VALUES = st.sampled_from(
+VALUES: st.SearchStrategy[object] = st.sampled_from(
     [
         None,
         True,

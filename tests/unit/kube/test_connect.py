@@ -3,10 +3,7 @@ import json
 import os
 import socket
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +23,7 @@ from tests.unit.kube.api_server import Reply, Request, reply_json, reply_stream,
 from tests.unit.kube.certificates import Authority, make_authority, server_tls
 from tests.unit.kube.conftest import Serve
 from tests.unit.kube.recordings import error_reply
+from tests.unit.kube.tunnel import tunnelling
 
 VERSION = {"major": "1", "minor": "37", "gitVersion": "v1.37.2"}
 
@@ -149,8 +147,10 @@ def test_refused_for_good_is_unauthorized_after_one_renewal(tmp_path: Path) -> N
         ("import sys; sys.exit('please sign in again')", "please sign in again"),
         ("print('no json')", "failed to decode"),
         (
-            'print(\'{"apiVersion": "client.authentication.k8s.io/v1", '
-            '"kind": "ExecCredential", "status": {}}\')',
+            (
+                'print(\'{"apiVersion": "client.authentication.k8s.io/v1", '
+                '"kind": "ExecCredential", "status": {}}\')'
+            ),
             "no token and no certificate",
         ),
     ],
@@ -323,50 +323,8 @@ def test_tls_asked_of_a_plain_server_is_told(tmp_path: Path, authority: Authorit
     with serving(reply_json(VERSION)) as server:
         address = server.url.replace("http:", "https:")
 
-        with pytest.raises((CertificateError, Unreachable)):
+        with pytest.raises(CertificateError, match="does not speak TLS"):
             get_version(kubeconfig(tmp_path, address, cluster=ca_data(authority)))
-
-
-@contextmanager
-def tunnel_proxy() -> Iterator[tuple[str, list[str]]]:
-    """An HTTP proxy that knows CONNECT only, and what it was asked for."""
-    asked: list[str] = []
-    listener = socket.create_server(("127.0.0.1", 0))
-    threads: list[threading.Thread] = []
-
-    def pump(source: socket.socket, sink: socket.socket) -> None:
-        with suppress(OSError):
-            while chunk := source.recv(65536):
-                sink.sendall(chunk)
-        with suppress(OSError):
-            sink.shutdown(socket.SHUT_WR)
-
-    def serve() -> None:
-        with suppress(OSError):
-            client, _ = listener.accept()
-            head = b""
-            while b"\r\n\r\n" not in head:
-                head += client.recv(4096)
-            asked.append(head.split(b"\r\n")[0].decode())
-            host, port = head.split()[1].decode().split(":")
-            upstream = socket.create_connection((host, int(port)))
-            client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            back = threading.Thread(target=pump, args=(upstream, client))
-            back.start()
-            pump(client, upstream)
-            back.join(10)
-            client.close()
-            upstream.close()
-
-    threads.append(threading.Thread(target=serve))
-    threads[0].start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}", asked
-    finally:
-        with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        threads[0].join(10)
 
 
 @pytest.mark.parametrize("no_proxy", ["", "127.0.0.1"])
@@ -375,11 +333,11 @@ def test_proxy_of_the_kubeconfig_is_used_whatever_no_proxy_says(
 ) -> None:
     monkeypatch.setenv("NO_PROXY", no_proxy)
     tls = server_tls(authority.sign(tmp_path, "server", "127.0.0.1"))
-    with serving(reply_json(VERSION), tls=tls) as server, tunnel_proxy() as (proxy, asked):
-        cluster = {**ca_data(authority), "proxy-url": proxy}
+    with serving(reply_json(VERSION), tls=tls) as server, tunnelling() as proxy:
+        cluster = {**ca_data(authority), "proxy-url": proxy.url}
 
         assert get_version(kubeconfig(tmp_path, server.url, cluster=cluster)) == VERSION
-        assert [line.rpartition(" ")[0] for line in asked] == [f"CONNECT 127.0.0.1:{server.port}"]
+        assert proxy.asked == [f"CONNECT 127.0.0.1:{server.port}"]
 
 
 @pytest.mark.parametrize(
@@ -418,7 +376,6 @@ def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files that a pod finds, under a folder of the test's own."""
     monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(tmp_path / "token"))
     monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
-    monkeypatch.setattr(incluster_config.load_incluster_config, "__defaults__", (None, True))
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
     return tmp_path
 
@@ -440,7 +397,7 @@ def test_in_cluster_token_rotated_before_its_minute_is_read_on_refusal(
         connection = connect(Target("in_cluster"))
         connection.get_json("/version")
         (pod / "token").write_text("second\n")
-        current["token"] = "second"  # noqa: S105 -- a test's own word
+        current["token"] = "second"
 
         assert connection.get_json("/version") == VERSION
         assert [bearer(request).split()[-1] for request in server.requests] == [
@@ -468,10 +425,14 @@ def test_in_cluster_outside_a_pod_is_a_config_error(monkeypatch: pytest.MonkeyPa
         "current-context: x",
         "{current-context: x, contexts: [{name: x, context: {cluster: c}}], clusters: []}",
         "{contexts: [{name: x, context: {cluster: c}}], clusters: [{name: c, cluster: {server: 'http://a'}}]}",
-        "{current-context: x, contexts: [{name: x, context: {cluster: c}}], clusters: [{name: c, "
-        "cluster: {server: 'https://a', certificate-authority: missing.crt}}]}",
-        "{current-context: x, contexts: [{name: x, context: {cluster: c}}], clusters: [{name: c, "
-        "cluster: {server: 'https://a', certificate-authority-data: '%%%'}}]}",
+        (
+            "{current-context: x, contexts: [{name: x, context: {cluster: c}}], clusters: [{name: c, "
+            "cluster: {server: 'https://a', certificate-authority: missing.crt}}]}"
+        ),
+        (
+            "{current-context: x, contexts: [{name: x, context: {cluster: c}}], clusters: [{name: c, "
+            "cluster: {server: 'https://a', certificate-authority-data: '%%%'}}]}"
+        ),
         "{current-context: x, contexts: [7], clusters: {}}",
     ],
 )
@@ -484,7 +445,7 @@ def test_kubeconfig_broken_is_a_config_error(tmp_path: Path, content: str) -> No
 
 
 def test_kubeconfig_missing_is_a_config_error_that_names_it(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no kubeconfig at .*nowhere"):
+    with pytest.raises(ConfigError, match=r"no kubeconfig at .*nowhere"):
         connect(Target("kubeconfig", path=str(tmp_path / "nowhere")))
 
 

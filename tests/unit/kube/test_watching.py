@@ -503,14 +503,15 @@ def test_initial_other_refusals_are_no_reason_for_a_list(serve: Serve, version: 
     assert len(server.requests) == 1
 
 
+ITEMS = [
+    {"metadata": named("a", "3"), "spec": {"driver": "d", "devices": None}},
+    {"metadata": named("b", "5"), "spec": {"driver": 'x},{"metadata":{"', "text": "]}}]"}},
+]
 LISTED = {
     "kind": "ResourceSliceList",
     "apiVersion": "resource.k8s.io/v1",
     "metadata": {"resourceVersion": "99"},
-    "items": [
-        {"metadata": named("a", "3"), "spec": {"driver": "d", "devices": None}},
-        {"metadata": named("b", "5"), "spec": {"driver": 'x},{"metadata":{"', "text": "]}}]"}},
-    ],
+    "items": ITEMS,
 }
 COMPACT = json.dumps(LISTED, separators=(",", ":")).encode()
 
@@ -542,7 +543,7 @@ def test_initial_list_in_any_form_gives_the_same_objects(serve: Serve, reply: Re
     assert isinstance(first, Seen)
     assert isinstance(second, Seen)
     assert first.spec == b'{"driver":"d","devices":null}'
-    assert json.loads(second.body) == LISTED["items"][1]
+    assert json.loads(second.body) == ITEMS[1]
     assert (second.kind, second.api_version) == ("ResourceSlice", "resource.k8s.io/v1")
     assert done == InitialDone("99", 2)
 
@@ -554,8 +555,10 @@ def test_initial_list_in_any_form_gives_the_same_objects(serve: Serve, reply: Re
         (b'{"metadata":{"resourceVersion":"9"},"items":[]}', ["done 9 0", "end"]),
         (b'{"metadata":{"resourceVersion":"9"}}', ["done 9 0", "end"]),
         (
-            b'{"items":[{"metadata":{"name":"a","resourceVersion":"7"}}],'
-            b'"metadata":{"resourceVersion":"9"}}',
+            (
+                b'{"items":[{"metadata":{"name":"a","resourceVersion":"7"}}],'
+                b'"metadata":{"resourceVersion":"9"}}'
+            ),
             ["added a 7", "done 9 1", "end"],
         ),
         (
