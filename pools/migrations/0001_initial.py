@@ -320,7 +320,7 @@ class Migration(migrations.Migration):
                         max_length=16,
                     ),
                 ),
-                ("is_partly_used", models.BooleanField(default=False)),
+                ("is_partly_used", models.BooleanField(null=True)),
                 ("attributes", models.JSONField(default=dict)),
                 ("capacity", models.JSONField(default=list)),
                 ("taints", models.JSONField(default=list)),
