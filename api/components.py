@@ -130,7 +130,11 @@ _DEVICE: Json = {
     "state": word(
         "Exactly one; unknown while the pool is incomplete or invalid.", DeviceState.values
     ),
-    "partly_used": yes_or_no("Allocated, with room for another share.", example=False),
+    "partly_used": yes_or_no(
+        "Allocated, with room for another share; null while that is not known.",
+        example=False,
+        null=True,
+    ),
     "attributes": mapping(
         {},
         "Values by name as published: numbers, booleans, text, lists of them; versions are text.",
