@@ -1,7 +1,7 @@
 """Which kinds the simulated API server serves, in which versions, by release."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 DRA_GROUP: Final = "resource.k8s.io"
@@ -88,6 +88,7 @@ DEVICE_TAINT_RULE: Final = Resource(
     has_generation=True,
     has_status=True,
 )
+_TAINT_RULE_WITHOUT_STATUS: Final = replace(DEVICE_TAINT_RULE, has_status=False)
 POOL_STATUS_REQUEST: Final = Resource(
     "ResourcePoolStatusRequest",
     "resourcepoolstatusrequests",
@@ -147,6 +148,9 @@ RESOURCES: Final = {
     )
 }
 
+# Of the releases whose answers were recorded.
+_PATCHES: Final = {34: 4, 36: 3, 37: 2}
+
 _DRA_BASE: Final = (
     DEVICE_CLASS,
     RESOURCE_CLAIM,
@@ -161,13 +165,12 @@ class Surface:
 
     release: tuple[int, int] = (1, 37)
     versions: tuple[str, ...] = ("v1", "v1alpha3")
-    patch: int = 2
     gates: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def git_version(self) -> str:
         major, minor = self.release
-        return f"v{major}.{minor}.{self.patch}"
+        return f"v{major}.{minor}.{_PATCHES.get(minor, 0)}"
 
     def served(self, group: str, version: str) -> tuple[Resource, ...]:
         """The kinds of one group and version, in the order in which discovery lists them."""
@@ -177,7 +180,8 @@ class Surface:
             return ()
         resources = list(_DRA_BASE) if version != "v1alpha3" else []
         if self.serves_taint_rules(version):
-            resources.append(DEVICE_TAINT_RULE)
+            has_status = self.release >= (1, 35)
+            resources.append(DEVICE_TAINT_RULE if has_status else _TAINT_RULE_WITHOUT_STATUS)
         if version == "v1alpha3" and self.release >= (1, 36):
             resources.append(POOL_STATUS_REQUEST)
         return tuple(sorted(resources, key=lambda resource: resource.plural))
@@ -195,7 +199,7 @@ class Surface:
         if not resource.group:
             return "v1"
         known = ("v1", "v1beta2", "v1beta1", "v1alpha3")
-        serving = (v for v in known if resource in self.served(resource.group, v))
+        serving = (v for v in known if self.find(resource.group, v, resource.plural))
         return next(serving, "v1")
 
     def supports_field(self, resource: Resource, label: str) -> bool:
