@@ -75,21 +75,19 @@ def sync_cluster(cluster_id: int, *, seconds: float, clock: Callable[[], datetim
     cluster = Cluster.objects.get(pk=cluster_id)
     if not cluster.is_watched or cluster.is_paused:
         return SyncResult()
-    with _sync_lock(cluster_id) as is_ours:
+    with advisory_lock(SYNC_LOCK, cluster_id) as is_ours:
         if not is_ours:
             return SyncResult(is_busy=True)
         return _sync(cluster, seconds=seconds, clock=clock)
 
 
 @contextmanager
-def _sync_lock(cluster_id: int) -> Iterator[bool]:
-    """Held on a connection of its own: it outlives every transaction, and dies with this process."""
+def advisory_lock(what: int, cluster_id: int) -> Iterator[bool]:
+    """Whether it is ours. Held on a connection of its own: it outlives every transaction, and dies with this process."""
     own = connections.create_connection(DEFAULT_DB_ALIAS)
     try:
         with own.cursor() as cursor:
-            cursor.execute(
-                "SELECT pg_try_advisory_lock(%s, %s)", [SYNC_LOCK, cluster_id & 0x7FFF_FFFF]
-            )
+            cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [what, cluster_id & 0x7FFF_FFFF])
             (is_ours,) = cursor.fetchone()
         yield is_ours
     finally:

@@ -13,7 +13,7 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
-from ingest import keeping, services
+from ingest import keeping, pool_status, services
 
 log = structlog.get_logger()
 
@@ -81,3 +81,16 @@ def discover_cluster(cluster_id: int) -> None:
 def keep_storage() -> None:
     """Partitions, rollups, checkpoints, dictionaries, retention."""
     keeping.keep_storage(settings.DRADASH, now=_now())
+
+
+@shared_task(name="pools.request_pool_status", ignore_result=True)
+def request_pool_status() -> None:
+    """Look in each cluster where we may whether a driver is due to be asked about."""
+    for cluster_id in pool_status.clusters_to_ask():
+        request_pool_status_of_cluster.apply_async((cluster_id,), expires=30)
+
+
+@shared_task(name="pools.request_pool_status_of_cluster", ignore_result=True, time_limit=600)
+def request_pool_status_of_cluster(cluster_id: int) -> None:
+    """One round of pool status requests."""
+    pool_status.request_pool_status(cluster_id, clock=_now)

@@ -214,22 +214,11 @@ class Writer:
 
     def _known(self, moved: Sequence[Moved]) -> derive.Knowledge:
         """What can be derived from, as the rows of the kinds say within this transaction."""
-        states = dict(
-            ClusterKind.objects.filter(
-                cluster_id=self.cluster_id, kind__in=_FIGURE_KINDS, last_synced_at__isnull=False
-            ).values_list("kind", "state")
-        )
-        known = {k for k, s in states.items() if s in {ReadState.WATCHING, ReadState.FAILING}}
         has_new_rules = any(each.change.kind == DEVICE_TAINT_RULE.name for each in moved)
-        old = self._knowledge
-        if DEVICE_TAINT_RULE.name not in known:
-            is_served = DEVICE_TAINT_RULE.name in self.served
-            found: tuple[TaintRule, ...] | None = None if is_served else ()
-        elif old is None or old.taint_rules is None or has_new_rules:
-            found = rules.taint_rules(self.cluster_id)
-        else:
-            found = old.taint_rules
-        return derive.Knowledge(RESOURCE_CLAIM.name in known, found, self.release)
+        old = None if has_new_rules else self._knowledge
+        return read_knowledge(
+            self.cluster_id, served=self.served, release=self.release, previous=old
+        )
 
     def _committed(
         self,
@@ -282,6 +271,30 @@ class Writer:
             now = self.clock()
             clusters.record_current(rows.values(), now=now)
             clusters.close_gaps(self.cluster_id, sorted(kinds), now=now)
+
+
+def read_knowledge(
+    cluster_id: int,
+    *,
+    served: frozenset[str],
+    release: Release | None,
+    previous: derive.Knowledge | None = None,
+) -> derive.Knowledge:
+    """What figures of this cluster can be derived from; the rules of `previous`, if given, are still the same."""
+    states = dict(
+        ClusterKind.objects.filter(
+            cluster_id=cluster_id, kind__in=_FIGURE_KINDS, last_synced_at__isnull=False
+        ).values_list("kind", "state")
+    )
+    known = {k for k, s in states.items() if s in {ReadState.WATCHING, ReadState.FAILING}}
+    found: tuple[TaintRule, ...] | None
+    if DEVICE_TAINT_RULE.name not in known:
+        found = None if DEVICE_TAINT_RULE.name in served else ()
+    elif previous is None or previous.taint_rules is None:
+        found = rules.taint_rules(cluster_id)
+    else:
+        found = previous.taint_rules
+    return derive.Knowledge(RESOURCE_CLAIM.name in known, found, release)
 
 
 def _latest_version(kind: str, messages: Sequence[Message]) -> str | None:

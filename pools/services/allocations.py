@@ -49,7 +49,7 @@ _DELETE: Final = f"""
 DELETE FROM pools_allocation a WHERE cluster_id = %s AND claim_object_id = ANY(%s)
   AND NOT EXISTS (SELECT FROM pg_temp.staged_allocation s WHERE {_SAME})
 RETURNING driver, pool_name
-"""
+"""  # noqa: S608 -- made of constants
 _INSERT: Final = f"""
 INSERT INTO pools_allocation (
     cluster_id, claim_object_id, claim_namespace, claim_name, claim_uid, driver, pool_name, device,

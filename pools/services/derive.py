@@ -108,7 +108,7 @@ def _merge_sql(
     new = ", ".join(f"excluded.{name}" for name in values)
     first = ", first_seen_at" if extra else ""
     return (
-        f"INSERT INTO {table} AS t (cluster_id, {', '.join(names)}, changed_at{first})"
+        f"INSERT INTO {table} AS t (cluster_id, {', '.join(names)}, changed_at{first})"  # noqa: S608 -- made of constants
         f" SELECT %(cluster)s, {', '.join(names)}, %(now)s{', %(now)s' if extra else ''}"
         f" FROM pg_temp.{staged} ON CONFLICT (cluster_id, {', '.join(key)})"
         f" DO UPDATE SET {assigned}{', ' + extra + ' = NULL' if extra else ''}"
@@ -151,7 +151,7 @@ class Knowledge:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
+class StoredSlice:
     """A slice with the id of its object."""
 
     object_id: int
@@ -213,7 +213,7 @@ def _chunks(
     step = 4 * _CHUNK_SLICES
     for start in range(0, len(keys), step):
         part = keys[start : start + step]
-        rows = _slice_rows(cursor, cluster_id, part)
+        rows = slice_rows(cursor, cluster_id, part)
         chunk: list[tuple[PoolKey, list[tuple[Any, ...]]]] = []
         size = 0
         for key in part:
@@ -226,7 +226,7 @@ def _chunks(
             yield chunk
 
 
-def _slice_rows(
+def slice_rows(
     cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey]
 ) -> dict[PoolKey, list[tuple[Any, ...]]]:
     cursor.execute(
@@ -252,7 +252,7 @@ def _derive_chunk(
     *,
     now: datetime,
 ) -> None:
-    stored = _parsed_slices(cluster_id, [row for _, rows in chunk for row in rows])
+    stored = parsed_slices(cluster_id, [row for _, rows in chunk for row in rows])
     published = [key for key, _ in chunk if key in stored]
     allocations = (
         allocations_of_pools(cursor, cluster_id, published) if knowledge.are_claims_known else None
@@ -276,17 +276,17 @@ def _derive_chunk(
     _write_samples(cursor, cluster_id, before, after, now=now)
 
 
-def _parsed_slices(
+def parsed_slices(
     cluster_id: int, rows: Sequence[tuple[Any, ...]]
-) -> dict[PoolKey, list[_Stored]]:
+) -> dict[PoolKey, list[StoredSlice]]:
     contents = queries.bodies(cluster_id, [digest for _, digest, _, _ in rows])
-    found: dict[PoolKey, list[_Stored]] = defaultdict(list)
+    found: dict[PoolKey, list[StoredSlice]] = defaultdict(list)
     for object_id, digest, generation, api_version in rows:
         content = with_pool_generation(contents[digest], generation)
         parsed = parse_resource_slice(msgspec.json.decode(content), api_version=api_version).value
         if parsed is not None:
             key = PoolKey(DriverName(as_text(parsed.driver)), PoolName(as_text(parsed.pool)))
-            found[key].append(_Stored(object_id, parsed))
+            found[key].append(StoredSlice(object_id, parsed))
     return found
 
 
@@ -295,7 +295,7 @@ def _figures(
 ) -> dict[PoolKey, tuple[Any, ...]]:
     """By pool: id, moment of its latest change, and what samples are made of."""
     cursor.execute(
-        f"SELECT driver, name, id, changed_at, {_FIGURES} FROM pools_pool"
+        f"SELECT driver, name, id, changed_at, {_FIGURES} FROM pools_pool"  # noqa: S608 -- made of constants
         " JOIN unnest(%s::text[], %s::text[]) AS k (driver, name) USING (driver, name)"
         " WHERE cluster_id = %s",
         ([key.driver for key in keys], [key.pool for key in keys], cluster_id),
@@ -365,7 +365,7 @@ def _write_devices(
     cursor: Cursor,
     cluster_id: int,
     assessed: Sequence[AssessedPool],
-    stored: dict[PoolKey, list[_Stored]],
+    stored: dict[PoolKey, list[StoredSlice]],
     figures: dict[PoolKey, tuple[Any, ...]],
     *,
     now: datetime,
@@ -408,7 +408,9 @@ def _plain_number(nanos: int) -> int | float:
     return nanos / 10**9 if rest else whole
 
 
-def _write_slices(cursor: Cursor, cluster_id: int, stored: dict[PoolKey, list[_Stored]]) -> None:
+def _write_slices(
+    cursor: Cursor, cluster_id: int, stored: dict[PoolKey, list[StoredSlice]]
+) -> None:
     rows = [
         (
             each.object_id,

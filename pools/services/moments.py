@@ -1,0 +1,198 @@
+"""Pools as they were when a server answered, from the log: to compare figures of one moment, not of two."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from dra.parsing import parse_resource_claim
+from dra.pools import assess_pool
+from kube.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_SLICE
+from objects import queries
+from objects.choices import Op
+from objects.queries import Version
+from pools.services.allocations import allocations_of_pools
+from pools.services.derive import Knowledge, parsed_slices, slice_rows
+from pools.services.slices import slice_head
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from uuid import UUID
+
+    from dra.values import AllocationResult, AssessedPool, PoolKey
+    from objects.services.staging import Cursor
+
+_KINDS: Final = (RESOURCE_SLICE.name, RESOURCE_CLAIM.name, DEVICE_TAINT_RULE.name)
+_TICK: Final = timedelta(microseconds=1)
+_RESYNCS: Final = frozenset({Op.RESYNC_ADDED, Op.RESYNC_MODIFIED, Op.RESYNC_DELETED})
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Between the resourceVersion that a request was made with and that of its answer."""
+
+    since: datetime
+    """Our clock, safely before the request was made."""
+    created: str
+    answered: str
+
+
+@dataclass(slots=True)
+class _Past:
+    """What was another than now at a moment, and which pools were not at rest then."""
+
+    slices: dict[int, tuple[Version | None, str]] = field(default_factory=dict)
+    claims: dict[UUID, Version | None] = field(default_factory=dict)
+    restless: set[PoolKey] = field(default_factory=set)
+    are_all_restless: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    at: datetime
+    op: str
+    resource_version: str
+    version: Version
+
+
+def pools_at(
+    cursor: Cursor,
+    cluster_id: int,
+    keys: Sequence[PoolKey],
+    knowledge: Knowledge,
+    *,
+    moment: Moment,
+) -> dict[PoolKey, AssessedPool]:
+    """Those pools that did not change while the request was under way, as they were at its answer.
+
+    The log must have come past the answer already.
+    """
+    past = _past(cursor, cluster_id, moment)
+    if past.are_all_restless:
+        return {}
+    wanted = [key for key in keys if key not in past.restless]
+    rows = [row for rows in slice_rows(cursor, cluster_id, wanted).values() for row in rows]
+    rows = [row for row in rows if row[0] not in past.slices]
+    rows += [
+        (object_id, version.digest, version.generation, api_version)
+        for object_id, (version, api_version) in past.slices.items()
+        if version is not None
+    ]
+    stored = parsed_slices(cluster_id, rows)
+    allocations = (
+        _allocations(cursor, cluster_id, wanted, past) if knowledge.are_claims_known else None
+    )
+    return {
+        key: assess_pool(
+            key,
+            [each.slice for each in stored[key]],
+            allocations=None if allocations is None else allocations.get(key, []),
+            taint_rules=knowledge.taint_rules,
+            release=knowledge.release,
+        )
+        for key in wanted
+        if key in stored
+    }
+
+
+def _allocations(
+    cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey], past: _Past
+) -> dict[PoolKey, list[AllocationResult]]:
+    uids = {str(uid) for uid in past.claims}
+    found: dict[PoolKey, list[AllocationResult]] = defaultdict(list)
+    for key, results in allocations_of_pools(cursor, cluster_id, keys).items():
+        found[key] = [result for result in results if result.claim.uid not in uids]
+    versions = [version for version in past.claims.values() if version is not None]
+    for content in queries.bodies(cluster_id, [version.digest for version in versions]).values():
+        for result in _results(content):
+            found[result.key.pool_key].append(result)
+    return found
+
+
+def _past(cursor: Cursor, cluster_id: int, moment: Moment) -> _Past:
+    cursor.execute(
+        "SELECT o.kind, o.uid, o.api_version, e.object_id, e.at, e.op, e.resource_version, e.digest,"
+        " e.generation FROM objects_objectevent e"
+        " JOIN objects_kubeobject o ON o.cluster_id = e.cluster_id AND o.id = e.object_id"
+        " WHERE e.cluster_id = %s AND e.at >= %s AND o.kind = ANY(%s) ORDER BY e.object_id, e.at",
+        (cluster_id, moment.since, list(_KINDS)),
+        binary=True,
+    )
+    by_object: dict[tuple[str, UUID, str, int], list[_Event]] = defaultdict(list)
+    for (
+        kind,
+        uid,
+        api_version,
+        object_id,
+        at,
+        op,
+        version,
+        digest,
+        generation,
+    ) in cursor.fetchall():
+        event = _Event(at, op, version, Version(digest, generation))
+        by_object[kind, uid, api_version, object_id].append(event)
+    past = _Past()
+    for (kind, uid, api_version, object_id), events in by_object.items():
+        before = queries.version_at(cluster_id, object_id, kind=kind, at=events[0].at - _TICK)
+        is_restless, then = _at_answer(events, before, moment)
+        if is_restless and kind == DEVICE_TAINT_RULE.name:
+            past.are_all_restless = True
+        elif is_restless:
+            versions = [before, *(event.version for event in events)]
+            past.restless |= _touched(cluster_id, kind, versions)
+        elif kind == RESOURCE_SLICE.name:
+            past.slices[object_id] = (then, api_version)
+        elif kind == RESOURCE_CLAIM.name:
+            past.claims[uid] = then
+        elif then != _latest(events):
+            past.are_all_restless = True
+    return past
+
+
+def _at_answer(
+    events: Sequence[_Event], before: Version | None, moment: Moment
+) -> tuple[bool, Version | None]:
+    """Whether it changed meanwhile, or may have; and what it was at the answer.
+
+    Of one store, resourceVersions of all kinds are moments of one clock.
+    """
+    created, answered = _number(moment.created), _number(moment.answered)
+    then = before
+    for event in events:
+        number = _number(event.resource_version)
+        # A full read tells that something changed, but not when.
+        if number is None or created is None or answered is None or event.op in _RESYNCS:
+            return True, None
+        if created < number <= answered:
+            return True, None
+        if number <= created:
+            then = None if event.op == Op.DELETED else event.version
+    return False, then
+
+
+def _latest(events: Sequence[_Event]) -> Version | None:
+    return None if events[-1].op == Op.DELETED else events[-1].version
+
+
+def _number(resource_version: str) -> int | None:
+    is_number = resource_version.isascii() and resource_version.isdigit()
+    return int(resource_version) if is_number else None
+
+
+def _touched(cluster_id: int, kind: str, versions: Iterable[Version | None]) -> set[PoolKey]:
+    digests = [version.digest for version in versions if version is not None]
+    contents = queries.bodies(cluster_id, digests).values()
+    if kind == RESOURCE_CLAIM.name:
+        return {result.key.pool_key for content in contents for result in _results(content)}
+    heads = [slice_head(content) for content in contents]
+    return {head.key for head in heads if head is not None}
+
+
+def _results(content: bytes) -> tuple[AllocationResult, ...]:
+    claim: Any = parse_resource_claim(msgspec.json.decode(content)).value
+    return claim.results if claim else ()

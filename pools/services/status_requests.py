@@ -1,0 +1,204 @@
+"""Pool status requests as rows: made, answered or not, compared with our figures, taken away."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from django.db import transaction
+from django.db.models import Max
+
+from clusters.services import raise_revision
+from dra import shapes
+from dra.compare import compare_with_server
+from dra.server_json import parse_pool_statuses
+from dra.values import AssessedPool, DriverName, PoolKey, PoolName, Release
+from objects.services.staging import as_text
+from pools.choices import Outcome
+from pools.models import Pool, PoolStatusAnswer, PoolStatusRequest, ResourceSlice
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+# The first release whose servers answer at all.
+_FIRST: Final = Release(1, 36)
+
+
+def due_drivers(cluster_id: int, *, made_before: datetime) -> list[str]:
+    """Drivers with a slice, none of whose requests for all their pools was made since."""
+    drivers = ResourceSlice.objects.filter(cluster_id=cluster_id).values_list("driver", flat=True)
+    recent = PoolStatusRequest.objects.filter(
+        cluster_id=cluster_id, pool_name="", created_at__gt=made_before
+    ).values_list("driver", flat=True)
+    return sorted(set(drivers.distinct()) - set(recent))
+
+
+def note_not_made(
+    cluster_id: int, driver: str, *, name: str, outcome: Outcome, message: str, now: datetime
+) -> PoolStatusRequest:
+    """A request that was not even made. Said once: the row of before is only brought up to date."""
+    latest = PoolStatusRequest.objects.filter(cluster_id=cluster_id, driver=driver).first()
+    if latest is not None and (latest.outcome, latest.message) == (outcome, message):
+        PoolStatusRequest.objects.filter(pk=latest.pk).update(created_at=now)
+        return latest
+    row = PoolStatusRequest.objects.create(
+        cluster_id=cluster_id,
+        name=name,
+        driver=driver,
+        outcome=outcome,
+        message=message,
+        created_at=now,
+        is_removed=True,
+    )
+    raise_revision(cluster_id)
+    return row
+
+
+def begin_request(
+    cluster_id: int,
+    driver: str,
+    *,
+    name: str,
+    now: datetime,
+    pool: str = "",
+    partition_type_attribute: str = "",
+) -> PoolStatusRequest:
+    """Written before the object is made, so that nothing of ours is ever in the cluster unknown to us."""
+    row = PoolStatusRequest.objects.create(
+        cluster_id=cluster_id,
+        name=name,
+        driver=driver,
+        pool_name=pool,
+        partition_type_attribute=partition_type_attribute,
+        created_at=now,
+    )
+    raise_revision(cluster_id)
+    return row
+
+
+def end_request(
+    row: PoolStatusRequest,
+    *,
+    outcome: Outcome,
+    message: str,
+    answer: Mapping[str, Any] | None = None,
+    blocked_by: Sequence[Mapping[str, str]] = (),
+    now: datetime,
+) -> list[PoolStatusAnswer]:
+    """Store what became of a request: the whole answer, and each pool of it by itself."""
+    status = (answer or {}).get("status") or {}
+    pools = status.get("pools") or []
+    row.outcome = outcome
+    row.message = as_text(message)
+    row.answer = answer
+    row.blocked_by = list(blocked_by)
+    if outcome == Outcome.ANSWERED:
+        row.answered_at = now
+        count = status.get("poolCount")
+        row.pool_count = count if isinstance(count, int) else None
+        row.pools_answered = len(pools)
+    with transaction.atomic():
+        row.save()
+        answers = PoolStatusAnswer.objects.bulk_create(
+            [
+                PoolStatusAnswer(
+                    request=row,
+                    cluster_id=row.cluster_id,
+                    driver=entry.get("driver") or row.driver,
+                    pool_name=entry.get("poolName") or "",
+                    observed_at=now,
+                    server=entry,
+                )
+                for entry in pools
+                if isinstance(entry, dict)
+            ]
+        )
+        raise_revision(row.cluster_id)
+    return answers
+
+
+def note_removed(cluster_id: int, names: Sequence[str]) -> None:
+    """These objects are not in the cluster any more."""
+    PoolStatusRequest.objects.filter(cluster_id=cluster_id, name__in=names).update(is_removed=True)
+
+
+def unremoved_names(cluster_id: int) -> list[str]:
+    """Requests whose objects may still be in the cluster."""
+    rows = PoolStatusRequest.objects.filter(cluster_id=cluster_id, is_removed=False)
+    return list(rows.values_list("name", flat=True))
+
+
+def record_comparison(
+    row: PoolStatusRequest,
+    answers: Sequence[PoolStatusAnswer],
+    pools: Mapping[PoolKey, AssessedPool],
+    *,
+    release: Release | None,
+) -> None:
+    """Put our figures beside the server's. Pools that changed meanwhile are left for the next time."""
+    compared = []
+    for answer in answers:
+        pool = pools.get(PoolKey(DriverName(answer.driver), PoolName(answer.pool_name)))
+        statuses = parse_pool_statuses({"pools": [answer.server]}).value or ()
+        if pool is None or not statuses:
+            continue
+        found = compare_with_server(pool, statuses[0], release=release or _FIRST)
+        answer.ours = shapes.pool_shape(pool)
+        answer.differences = [asdict(difference) for difference in found]
+        compared.append(answer)
+    row.pools_differing = sum(bool(answer.differences) for answer in compared)
+    restless = len(answers) - len(compared)
+    if restless:
+        verb = "pool was" if restless == 1 else "pools were"
+        row.message = f"{row.message} {restless} {verb} changed meanwhile, so not compared this time.".strip()
+    with transaction.atomic():
+        PoolStatusAnswer.objects.bulk_update(compared, ("ours", "differences"), batch_size=500)
+        row.save(update_fields=("pools_differing", "message"))
+        raise_revision(row.cluster_id)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolState:
+    """Of a pool, what decides whether and how a server is asked about it."""
+
+    key: PoolKey
+    blocker: str
+    """Why it keeps a request of its driver unanswered; empty when it does not."""
+    partition_type_attribute: str
+    asked_at: datetime | None
+
+
+def pool_states(cluster_id: int, driver: str) -> list[PoolState]:
+    """The published pools of a driver, those first whose answer is the oldest."""
+    latest = dict(
+        PoolStatusAnswer.objects.filter(cluster_id=cluster_id, driver=driver)
+        .values_list("pool_name")
+        .annotate(latest=Max("observed_at"))
+    )
+    rows = Pool.objects.filter(cluster_id=cluster_id, driver=driver, vanished_at__isnull=True)
+    states = [
+        PoolState(
+            key=PoolKey(DriverName(row.driver), PoolName(row.name)),
+            blocker=_blocker(row),
+            partition_type_attribute=row.partitions[0]["attribute"] if row.partitions else "",
+            asked_at=latest.get(row.name),
+        )
+        for row in rows.order_by("name")
+    ]
+    return sorted(states, key=lambda s: (s.asked_at is not None, s.asked_at, s.key))
+
+
+def _blocker(row: Pool) -> str:
+    if row.generation == 0:
+        return "generation 0, which the server cannot write into its answer"
+    if row.is_complete:
+        return ""
+    expected = "?" if row.slices_expected is None else row.slices_expected
+    return f"incomplete: {row.slices_seen} of {expected} slices"
+
+
+def was_ever_answered(cluster_id: int) -> bool:
+    """Whether any request of this cluster has had an answer."""
+    rows = PoolStatusRequest.objects.filter(cluster_id=cluster_id, outcome=Outcome.ANSWERED)
+    return rows.exists()
