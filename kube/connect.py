@@ -235,17 +235,32 @@ class Connection:
         login = self._current_login()
         response = self._send(login, method, url, headers, body, read_timeout)
         if response.status == 401 and self.target.kind != "url":
-            _drop(response)
+            self._read_refusal(response, read_timeout)
             login = self._renew(login)
             response = self._send(login, method, url, headers, body, read_timeout)
         if 200 <= response.status < 300:
             return response
-        with self._told_apart(None):
-            said = response.read(_ERROR_BODY_BYTES, decode_content=True)
-        _drop(response)
         raise failure_from_response(
-            status=response.status, body=said, retry_after=response.headers.get("retry-after")
+            status=response.status,
+            body=self._read_refusal(response, read_timeout),
+            retry_after=response.headers.get("retry-after"),
         )
+
+    def _read_refusal(self, response: urllib3.BaseHTTPResponse, seconds: float) -> bytes:
+        """The body of an error, and the connection given back."""
+        watchdog = Watchdog(seconds)
+        watchdog.guard(response)
+        try:
+            with self._told_apart(watchdog):
+                said = response.read(_ERROR_BODY_BYTES, decode_content=True)
+                response.drain_conn()
+        except KubeFailure:
+            response.close()
+            raise
+        finally:
+            watchdog.cancel()
+        response.release_conn()
+        return said
 
     def _current_login(self) -> Login:
         login = self._login
@@ -364,11 +379,6 @@ def _decode(body: bytes) -> Any:
         raise Malformed(
             f"The answer is not JSON ({error}). Is the address that of a Kubernetes API server?"
         ) from error
-
-
-def _drop(response: urllib3.BaseHTTPResponse) -> None:
-    response.drain_conn()
-    response.release_conn()
 
 
 def _failure_of(error: Exception, host: str) -> KubeFailure:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
 
-
 TLS_HANDSHAKE = b"\x16"
 
 

@@ -2,7 +2,7 @@ import json
 import zlib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kube.bodies import ListBody, compact, gunzip, split_lines
@@ -41,6 +41,7 @@ def pieces(body: bytes, size: int) -> list[bytes]:
     return [body[at : at + size] for at in range(0, len(body), size)]
 
 
+@settings(deadline=None)
 @given(
     items=ITEMS,
     size=st.integers(1, 80),
@@ -65,6 +66,7 @@ def test_list_body_any_items_in_any_pieces_come_out_whole(
     assert (body.count, body.envelope.resource_version) == (len(items), "5")
 
 
+@settings(deadline=None)
 @given(items=ITEMS.filter(bool), size=st.integers(1, 80), data=st.data())
 def test_list_body_cut_anywhere_is_malformed(
     items: list[dict[str, object]], size: int, data: st.DataObject
@@ -84,6 +86,7 @@ def packed(parts: list[bytes]) -> bytes:
     return members
 
 
+@settings(deadline=None)
 @given(parts=st.lists(st.binary(max_size=200), max_size=5), size=st.integers(1, 300))
 def test_gunzip_members_in_any_pieces_are_read_to_the_end(parts: list[bytes], size: int) -> None:
     assert b"".join(gunzip(pieces(packed(parts), size))) == b"".join(parts)
@@ -104,6 +107,7 @@ def test_gunzip_member_cut_short_is_malformed(cut: int) -> None:
         list(gunzip([packed([b"whole", b"second"])[:-cut]]))
 
 
+@settings(deadline=None)
 @given(lines=st.lists(st.text("ab", min_size=1, max_size=5), max_size=5), size=st.integers(1, 9))
 def test_split_lines_any_pieces_give_the_lines(lines: list[str], size: int) -> None:
     text = "".join(f"{line}\n" for line in lines).encode()

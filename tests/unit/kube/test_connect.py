@@ -11,10 +11,11 @@ import pytest
 import yaml
 from kubernetes.config import incluster_config
 
-from kube.connect import Connection, Context, Target, connect, contexts, default_target
+from kube.connect import Connection, Context, Target, Watchdog, connect, contexts, default_target
 from kube.failures import (
     CertificateError,
     ConfigError,
+    Forbidden,
     TimedOut,
     Unauthorized,
     Unreachable,
@@ -541,6 +542,43 @@ def test_answer_that_drips_is_cut_when_its_time_is_up(serve: Serve, framing: Any
         connection.get_json("/version", timeout=0.4)
 
     assert time.monotonic() - started < 1.5
+
+
+def test_refusal_that_drips_is_cut_when_its_time_is_up(serve: Serve) -> None:
+    _, connection = serve(Reply(403, {}, (b"x", 0.1) * 20, framing="chunked"))
+
+    with pytest.raises(TimedOut):
+        connection.get_json("/version", timeout=0.4)
+
+
+@pytest.mark.parametrize("parts", [(b"{", 3.0), (b"{", 0.1) * 20], ids=["silent", "dripping"])
+def test_encrypted_answer_is_cut_when_its_time_is_up(
+    tmp_path: Path, authority: Authority, parts: tuple[bytes | float, ...]
+) -> None:
+    tls = server_tls(authority.sign(tmp_path, "server", "127.0.0.1"))
+    with serving(Reply(200, {}, parts, framing="chunked"), tls=tls) as server:
+        connection = connect(kubeconfig(tmp_path, server.url, cluster=ca_data(authority)))
+        started = time.monotonic()
+
+        with pytest.raises(TimedOut):
+            b"".join(
+                connection.chunks(
+                    "/version", {}, read_timeout=10, accept_gzip=False, watchdog=Watchdog(0.4)
+                )
+            )
+
+        assert time.monotonic() - started < 1.5
+        connection.close()
+
+
+def test_kept_connection_survives_a_refusal(serve: Serve) -> None:
+    server, connection = serve(error_reply("1.37.2", "403-list-slices"))
+
+    for _ in range(2):
+        with pytest.raises(Forbidden):
+            connection.get_json("/version")
+
+    assert server.accepted == 1
 
 
 def test_kept_connection_closed_by_the_server_is_opened_again(serve: Serve) -> None:

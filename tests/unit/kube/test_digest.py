@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kube.bodies import decode_envelope
@@ -135,6 +135,7 @@ def test_digest_odd_metadata_does_not_raise(metadata: str) -> None:
     assert json.loads(found[2])["metadata"] == json.loads(metadata)
 
 
+@settings(deadline=None)
 @given(generation=st.integers(0, 2**63 - 1), devices=st.lists(st.text(max_size=5), max_size=3))
 def test_digest_pool_generation_put_back_gives_the_object(
     generation: int, devices: list[str]
