@@ -48,7 +48,9 @@ def newest_slices(
     taking = _taking(kept, is_complete=is_complete, is_valid=not reasons, release=release)
     if kept:
         problems = [*reasons, *_count_problems(kept, generation=newest, taking=taking)]
-        problems += _generation_problems(key, newest, older=older)
+        problems += _generation_problems(key, newest)
+        if older:
+            problems.append(_older_generations(own, newest=newest, older=older))
     else:
         problems = [Problem("no_slices", "no slice of this pool is published", "warning")]
     return PoolSlices(
@@ -196,18 +198,27 @@ def _count_problems(
     return [Problem("incomplete_pool", message, "warning")]
 
 
-def _generation_problems(
-    key: PoolKey, generation: int | None, *, older: tuple[int, ...]
-) -> list[Problem]:
-    problems = []
-    if older:
-        listed = ", ".join(map(str, older))
-        message = f"slices of older generations ({listed}) are still published; they are ignored"
-        problems.append(Problem("older_generation_published", message, "info"))
+def _generation_problems(key: PoolKey, generation: int | None) -> list[Problem]:
     if generation is None:
         message = "the generation of this pool cannot be read"
-        problems.append(Problem("generation_unknown", message, "error"))
+        return [Problem("generation_unknown", message, "error")]
     if generation == 0:
         message = f"generation 0 is valid, but every pool status request for driver {key.driver} that includes this pool stays unanswered"
-        problems.append(Problem("generation_zero", message, "info"))
-    return problems
+        return [Problem("generation_zero", message, "info")]
+    return []
+
+
+def _older_generations(
+    slices: Sequence[ResourceSlice], *, newest: int | None, older: tuple[int, ...]
+) -> Problem:
+    """Older slices are ignored, except on a node of which the newest generation says nothing (seen in 1.37)."""
+    listed = ", ".join(map(str, older))
+    start = f"slices of older generations ({listed}) are still published"
+    nodes: dict[bool, set[str]] = {True: set(), False: set()}
+    for item in slices:
+        nodes[item.generation == newest].add(item.node.node_name or "")
+    left = sorted(nodes[False] - nodes[True]) if "" not in nodes[True] else []
+    if not left:
+        return Problem("older_generation_published", f"{start}; they are ignored", "info")
+    message = f"{start}, and the newest has none for {', '.join(left)}: there the scheduler still takes devices from them"
+    return Problem("older_generation_published", message, "warning")

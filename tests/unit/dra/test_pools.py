@@ -290,6 +290,47 @@ def test_slices_without_readable_generation_are_older_than_all_others() -> None:
     assert codes(beside) == ["generation_zero"]
 
 
+@pytest.mark.parametrize(
+    ("node", "problem"),
+    [
+        (
+            "node-a",
+            Problem(
+                "older_generation_published",
+                "slices of older generations (1) are still published; they are ignored",
+                "info",
+            ),
+        ),
+        (
+            "node-b",
+            Problem(
+                "older_generation_published",
+                "slices of older generations (1) are still published, and the newest has none for node-b: "
+                "there the scheduler still takes devices from them",
+                "warning",
+            ),
+        ),
+    ],
+)
+def test_older_generation_matters_on_a_node_that_the_newest_does_not_name(
+    node: str, problem: Problem
+) -> None:
+    pool = assess(
+        resource_slice("old", device("a"), node=node),
+        resource_slice("new", device("b"), generation=2),
+    )
+
+    assert (list(states(pool)), pool.problems) == (["b"], (problem,))
+
+
+def test_older_generation_is_ignored_where_the_newest_is_for_all_nodes() -> None:
+    new = resource_slice("new", device("b"), generation=2, node=None)
+
+    pool = assess(resource_slice("old", device("a"), node="node-b"), new)
+
+    assert [problem.severity for problem in pool.problems] == ["info"]
+
+
 def test_partly_used_device_has_room_for_a_default_share() -> None:
     nic = device(
         "nic", capacity={"bw": "100"}, share={"bw": "10"}, allows_multiple_allocations=True
