@@ -9,7 +9,7 @@ from pathlib import Path
 from environs import EnvError
 
 from dradash.config import DradashConfig, read_config
-from dradash.up import folder, leftovers, postgres, programs, supervise
+from dradash.up import folder, leftovers, postgres, programs, static_files, supervise
 from dradash.up.address import Address, free_local_port, parse_address, require_free
 from dradash.up.failure import StartFailure
 from dradash.up.folder import HomeFolder
@@ -63,12 +63,19 @@ def _run(config: DradashConfig, address: Address) -> int:
             "cluster": list(_simulator(config)),
             "product": list(programs.product(home, address)),
         }
-        programs.Markers(home.run).forget()
+        _mark_what_is_done(home)
         (home.run / "beat-schedule").unlink(missing_ok=True)
         configuration = home.run / "supervisor.conf"
         present = {name: group for name, group in groups.items() if group}
         configuration.write_text(programs.supervisor_configuration(home, present))
         return supervise.run(configuration)
+
+
+def _mark_what_is_done(home: HomeFolder) -> None:
+    markers = programs.Markers(home.run)
+    markers.forget()
+    if static_files.are_collected(home.static):
+        markers.pages_ready.touch()
 
 
 def _simulator(config: DradashConfig) -> Iterator[Program]:

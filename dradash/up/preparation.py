@@ -1,27 +1,24 @@
 """Static files, tables and the first account, brought in step with the code; what is done already is left alone."""
 
-import hashlib
 import secrets
 from pathlib import Path
 
 from django.contrib.auth import get_user_model
-from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from environs import FileAwareEnv
+
+from dradash.up import static_files
 
 ADMIN_NAME = "admin"
 
 
 def collect_static_files(folder: Path) -> None:
     """Copy, compress and name them by content, if any changed since the last time."""
-    stamp = folder / ".collected"
-    current = _static_fingerprint()
-    if stamp.exists() and stamp.read_text() == current:
-        return
-    call_command("collectstatic", interactive=False, clear=True, verbosity=0)
-    stamp.write_text(current)
+    if not static_files.are_collected(folder):
+        call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+        static_files.remember_collected(folder)
 
 
 def migrate() -> None:
@@ -44,12 +41,3 @@ def create_first_admin() -> str | None:
         f"Sign in as {ADMIN_NAME} with the password {password}\n"
         f"It is shown this once; `dradash changepassword {ADMIN_NAME}` sets another."
     )
-
-
-def _static_fingerprint() -> str:
-    digest = hashlib.sha256()
-    for finder in get_finders():
-        for name, storage in finder.list([]):
-            status = Path(storage.path(name)).stat()
-            digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
-    return digest.hexdigest()
