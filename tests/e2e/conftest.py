@@ -3,11 +3,21 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Page,
+    ViewportSize,
+    sync_playwright,
+)
+from pytest_django.fixtures import Settings
+from pytest_django.live_server_helper import LiveServer
 
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 FLAGS = [
@@ -21,8 +31,11 @@ FLAGS = [
 ]
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
 AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-WIDE = {"width": 1400, "height": 900}
-PHONE = {"width": 360, "height": 740}
+WIDE: ViewportSize = {"width": 1400, "height": 900}
+PHONE: ViewportSize = {"width": 360, "height": 740}
+
+OpenPage = Callable[..., Page]
+COMPLAINTS: dict[Page, list[str]] = {}
 
 # Playwright runs an event loop in the test's thread, which Django takes for asynchronous code.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
@@ -39,7 +52,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def plain_static(settings):
+def plain_static(settings: Settings) -> None:
     """Static files as they are: the manifest of hashed names is made by collectstatic, which tests do not run."""
     settings.STORAGES = settings.STORAGES | {
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
@@ -47,11 +60,13 @@ def plain_static(settings):
 
 
 @pytest.fixture
-def open_page(browser, live_server, plain_static, admin_user) -> Iterator[Callable[..., Page]]:
-    """Open an address as an administrator; `complaints` of the page gathers errors of console and scripts."""
+def open_page(
+    browser: Browser, live_server: LiveServer, plain_static: None, admin_user: User
+) -> Iterator[OpenPage]:
+    """Open an address as an administrator."""
     contexts = []
 
-    def opened(path: str, *, is_signed_in: bool = True, **options) -> Page:
+    def opened(path: str, *, is_signed_in: bool = True, **options: Any) -> Page:
         context = browser.new_context(
             base_url=live_server.url, **{"viewport": WIDE, "color_scheme": "light", **options}
         )
@@ -59,9 +74,9 @@ def open_page(browser, live_server, plain_static, admin_user) -> Iterator[Callab
         if is_signed_in:
             context.add_cookies([session_cookie(admin_user, live_server.url)])
         page = context.new_page()
-        page.complaints = []
+        COMPLAINTS[page] = []
         page.on("console", lambda message: _note(page, message))
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("pageerror", lambda error: COMPLAINTS[page].append(str(error)))
         page.goto(path)
         return page
 
@@ -70,7 +85,12 @@ def open_page(browser, live_server, plain_static, admin_user) -> Iterator[Callab
         context.close()
 
 
-def session_cookie(user, url: str) -> dict[str, str]:
+def complaints(page: Page) -> list[str]:
+    """What the console and the scripts of a page complained about so far."""
+    return COMPLAINTS[page]
+
+
+def session_cookie(user: User, url: str) -> Any:
     client = Client()
     client.force_login(user)
     return {
@@ -89,9 +109,9 @@ def axe_violations(page: Page) -> list[str]:
 
 def overflow(page: Page) -> int:
     """Pixels by which the page is wider than its window."""
-    return page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
 
 
-def _note(page: Page, message) -> None:
+def _note(page: Page, message: ConsoleMessage) -> None:
     if message.type in {"error", "warning"}:
-        page.complaints.append(message.text)
+        COMPLAINTS[page].append(message.text)

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from pytest_django.fixtures import Settings
 
 from tests.e2e import live_pages
+from tests.e2e.conftest import OpenPage, complaints
 
 pytestmark = [
     pytest.mark.e2e,
@@ -16,7 +18,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def shown(settings):
+def shown(settings: Settings) -> live_pages.Shown:
     templates = settings.TEMPLATES[0] | {
         "DIRS": [*settings.TEMPLATES[0]["DIRS"], Path(__file__).parent / "templates"]
     }
@@ -27,7 +29,9 @@ def shown(settings):
     return shown
 
 
-def test_unchanged_answers_are_304_and_leave_the_page_alone(open_page, shown):
+def test_unchanged_answers_are_304_and_leave_the_page_alone(
+    open_page: OpenPage, shown: live_pages.Shown
+) -> None:
     page = open_page("/live/")
     page.evaluate("document.querySelector('#live-list').dataset.mine = 'kept'")
 
@@ -37,10 +41,10 @@ def test_unchanged_answers_are_304_and_leave_the_page_alone(open_page, shown):
     assert len(shown.statuses) >= 3
     assert set(shown.statuses[1:]) == {304}
     assert page.evaluate("document.querySelector('#live-list').dataset.mine") == "kept"
-    assert page.complaints == []
+    assert complaints(page) == []
 
 
-def test_change_is_shown_and_its_row_marked(open_page, shown):
+def test_change_is_shown_and_its_row_marked(open_page: OpenPage, shown: live_pages.Shown) -> None:
     page = open_page("/live/")
 
     shown.rows, shown.revision = [("gpu-0", 1), ("gpu-1", 2)], 2
@@ -49,7 +53,9 @@ def test_change_is_shown_and_its_row_marked(open_page, shown):
     expect(page.locator("tr.changed")).to_have_attribute("data-row", "gpu-1")
 
 
-def test_new_rows_wait_while_the_pointer_is_in_the_table(open_page, shown):
+def test_new_rows_wait_while_the_pointer_is_in_the_table(
+    open_page: OpenPage, shown: live_pages.Shown
+) -> None:
     page = open_page("/live/")
     page.locator('[data-row="gpu-1"]').hover()
 
@@ -65,7 +71,9 @@ def test_new_rows_wait_while_the_pointer_is_in_the_table(open_page, shown):
     expect(page.locator("tbody tr")).to_have_count(0)
 
 
-def test_failures_make_it_ask_less_often_and_it_recovers(open_page, shown):
+def test_failures_make_it_ask_less_often_and_it_recovers(
+    open_page: OpenPage, shown: live_pages.Shown
+) -> None:
     page = open_page("/live/")
     shown.is_failing = True
     page.wait_for_timeout(6_000)
@@ -76,7 +84,9 @@ def test_failures_make_it_ask_less_often_and_it_recovers(open_page, shown):
     expect(page.locator('[data-row="gpu-9"]')).to_be_visible(timeout=15_000)
 
 
-def test_filter_answers_while_typing_and_keeps_focus_and_address(open_page, shown):
+def test_filter_answers_while_typing_and_keeps_focus_and_address(
+    open_page: OpenPage, shown: live_pages.Shown
+) -> None:
     page = open_page("/live/")
     box = page.locator("[data-filter-box]")
 
@@ -91,7 +101,7 @@ def test_filter_answers_while_typing_and_keeps_focus_and_address(open_page, show
     expect(page.locator("[data-filter-box]")).to_have_value("")
 
 
-def test_filter_works_without_a_script(open_page, shown):
+def test_filter_works_without_a_script(open_page: OpenPage, shown: live_pages.Shown) -> None:
     page = open_page("/live/", java_script_enabled=False)
 
     page.locator("[data-filter-box]").fill("gpu-0")
@@ -100,7 +110,7 @@ def test_filter_works_without_a_script(open_page, shown):
     expect(page.locator("tbody tr")).to_have_count(1)
 
 
-def test_back_shows_the_whole_page_again(open_page, shown):
+def test_back_shows_the_whole_page_again(open_page: OpenPage, shown: live_pages.Shown) -> None:
     page = open_page("/live/")
     page.locator("[data-filter-box]").press_sequentially("gpu-1")
     expect(page.locator("tbody tr")).to_have_count(1)

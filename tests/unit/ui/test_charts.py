@@ -8,7 +8,7 @@ from ui.charts import HistoryChart, Mark, Span, chosen_span, range_links, state_
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 
 
-def chart(**values):
+def chart(**values: list[int | float | None]) -> HistoryChart:
     moments = [NOW - timedelta(minutes=minutes) for minutes in (2, 1, 0)]
     return HistoryChart(
         id="history",
@@ -22,7 +22,7 @@ def chart(**values):
     )
 
 
-def test_chart_content_keeps_gaps_and_the_order_of_states():
+def test_chart_content_keeps_gaps_and_the_order_of_states() -> None:
     made = chart(available=[1, None, 3], allocated=[7, None, 5])
 
     assert made.content == {
@@ -41,7 +41,7 @@ def test_chart_content_keeps_gaps_and_the_order_of_states():
     }
 
 
-def test_chart_rows_are_the_same_figures_latest_first():
+def test_chart_rows_are_the_same_figures_latest_first() -> None:
     made = chart(available=[1, None, 3])
 
     assert [(at, values) for at, values in made.rows] == [
@@ -65,11 +65,11 @@ def test_chart_rows_are_the_same_figures_latest_first():
         ("from=noon&to=night", (NOW - timedelta(days=1), NOW)),
     ],
 )
-def test_chosen_span_falls_back_to_the_range(query, span):
+def test_chosen_span_falls_back_to_the_range(query: str, span: tuple[datetime, datetime]) -> None:
     assert chosen_span(QueryDict(query), now=NOW) == span
 
 
-def test_range_links_drop_the_zoom():
+def test_range_links_drop_the_zoom() -> None:
     links = range_links(path="/pools/1/", query=QueryDict("from=a&to=b&tab=history"))
 
     assert [(link.url, link.is_current) for link in links] == [

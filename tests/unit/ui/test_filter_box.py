@@ -25,12 +25,12 @@ from ui.filter_box import Term, join_terms, split_terms
         ("node:", (Term("node:", "", "node:"),)),
     ],
 )
-def test_split_terms_cuts_keys_from_values(text, terms):
+def test_split_terms_cuts_keys_from_values(text: str, terms: tuple[Term, ...]) -> None:
     assert split_terms(text) == terms
 
 
 @given(st.text(max_size=60))
-def test_join_terms_reads_back_as_the_same_terms(text):
+def test_join_terms_reads_back_as_the_same_terms(text: str) -> None:
     terms = split_terms(text)
 
     assert split_terms(join_terms(terms)) == terms

@@ -23,7 +23,7 @@ THIN = "\u202f"
         (Decimal("1234.567"), f"1{THIN}234.57"),
     ],
 )
-def test_number_is_grouped_by_thin_spaces(value, text):
+def test_number_is_grouped_by_thin_spaces(value: int | float | Decimal | None, text: str) -> None:
     assert formatting.number(value) == text
 
 
@@ -40,7 +40,9 @@ def test_number_is_grouped_by_thin_spaces(value, text):
         (3, None, "unknown"),
     ],
 )
-def test_percent_never_rounds_to_nothing_or_all(part, whole, text):
+def test_percent_never_rounds_to_nothing_or_all(
+    part: int | None, whole: int | None, text: str
+) -> None:
     assert formatting.percent(part, whole) == text
 
 
@@ -59,7 +61,7 @@ def test_percent_never_rounds_to_nothing_or_all(part, whole, text):
         (None, "memory", Reading("unknown", "not known", is_known=False)),
     ],
 )
-def test_quantity_is_in_the_unit_people_say(raw, name, reading):
+def test_quantity_is_in_the_unit_people_say(raw: object, name: str, reading: Reading) -> None:
     assert formatting.quantity(raw, name=name) == reading
 
 
@@ -76,7 +78,7 @@ def test_quantity_is_in_the_unit_people_say(raw, name, reading):
         (1_500 * 86_400, f"1{THIN}500 d"),
     ],
 )
-def test_duration_is_in_one_unit(seconds, text):
+def test_duration_is_in_one_unit(seconds: int, text: str) -> None:
     assert formatting.duration(timedelta(seconds=seconds)) == text
 
 
@@ -90,11 +92,11 @@ def test_duration_is_in_one_unit(seconds, text):
         (None, "unknown"),
     ],
 )
-def test_age_tells_past_from_future(moment, text):
+def test_age_tells_past_from_future(moment: datetime | None, text: str) -> None:
     assert formatting.age(moment, now=NOW).removeprefix("in ") == text
 
 
-def test_exact_time_is_in_utc_with_its_zone():
+def test_exact_time_is_in_utc_with_its_zone() -> None:
     elsewhere = NOW.astimezone(tz=None)
 
     assert formatting.exact_time(elsewhere) == "28 Nov 2026 03:12:04 UTC"
@@ -110,5 +112,5 @@ def test_exact_time_is_in_utc_with_its_zone():
         ),
     ],
 )
-def test_middle_cut_keeps_the_end(text, parts):
+def test_middle_cut_keeps_the_end(text: str, parts: tuple[str, str]) -> None:
     assert formatting.middle_cut(text) == parts

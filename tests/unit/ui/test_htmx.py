@@ -31,11 +31,13 @@ TEMPLATES = [
         (HTMX | {"HX-History-Restore-Request": "true"}, False),
     ],
 )
-def test_wants_fragment_is_false_where_the_whole_page_is_replaced(headers, wanted):
+def test_wants_fragment_is_false_where_the_whole_page_is_replaced(
+    headers: dict[str, str], wanted: bool
+) -> None:
     assert wants_fragment(RequestFactory().get("/", headers=headers)) is wanted
 
 
-def test_not_modified_answers_the_known_etag_to_htmx_alone():
+def test_not_modified_answers_the_known_etag_to_htmx_alone() -> None:
     etag = fragment_etag(RequestFactory().get("/pools/"), 7)
     known = {"If-None-Match": etag}
 
@@ -48,7 +50,7 @@ def test_not_modified_answers_the_known_etag_to_htmx_alone():
     assert (page, newer) == (None, None)
 
 
-def test_fragment_etag_changes_with_address_and_parts():
+def test_fragment_etag_changes_with_address_and_parts() -> None:
     etags = {
         fragment_etag(RequestFactory().get(path), revision)
         for path in ("/pools/", "/pools/?q=x")
@@ -62,7 +64,9 @@ def test_fragment_etag_changes_with_address_and_parts():
     ("headers", "body", "etag"),
     [({}, b"page 1", None), (HTMX, b"fragment 1 &quot;a&quot;", '"a"')],
 )
-def test_render_page_or_fragment_gives_the_etag_to_the_fragment(headers, body, etag):
+def test_render_page_or_fragment_gives_the_etag_to_the_fragment(
+    headers: dict[str, str], body: bytes, etag: str | None
+) -> None:
     request = RequestFactory().get("/", headers=headers)
 
     with override_settings(TEMPLATES=TEMPLATES):

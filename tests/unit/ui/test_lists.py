@@ -1,7 +1,7 @@
 import pytest
 from django.http import QueryDict
 
-from ui.lists import Choice, Chip, Column, Export, Filter, column_heads, list_view, with_query
+from ui.lists import Chip, Choice, Column, Export, Filter, column_heads, list_view, with_query
 
 COLUMNS = (Column("name", "Pool", is_sortable=True), Column("node", "Node"))
 DRIVER = Filter("driver", "Driver", (Choice("gpu.example.com", "GPUs", 31),), "gpu.example.com")
@@ -17,7 +17,9 @@ DRIVER = Filter("driver", "Driver", (Choice("gpu.example.com", "GPUs", 31),), "g
         ("", {"pool": "node-7/gpus"}, "/pools/?pool=node-7/gpus"),
     ],
 )
-def test_with_query_changes_go_back_to_the_first_page(query, changes, url):
+def test_with_query_changes_go_back_to_the_first_page(
+    query: str, changes: dict[str, str | None], url: str
+) -> None:
     assert with_query("/pools/", QueryDict(query), **changes) == url
 
 
@@ -29,13 +31,15 @@ def test_with_query_changes_go_back_to_the_first_page(query, changes, url):
         ("sort=-name&cursor=x", "", [("/pools/?sort=name", "descending"), ("", "")]),
     ],
 )
-def test_column_heads_turn_the_order(query, default, heads):
+def test_column_heads_turn_the_order(
+    query: str, default: str, heads: list[tuple[str, str]]
+) -> None:
     made = column_heads(COLUMNS, path="/pools/", query=QueryDict(query), default_sort=default)
 
     assert [(head.url, head.direction) for head in made] == heads
 
 
-def test_list_view_offers_to_drop_each_filter():
+def test_list_view_offers_to_drop_each_filter() -> None:
     query = QueryDict(
         "cluster=lab&driver=gpu.example.com&node=n1&node=n2&q=h100 memory>=40Gi&cursor=x"
     )

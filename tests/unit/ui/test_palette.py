@@ -1,5 +1,6 @@
 """The state colours as people see them: contrast with the surface, and apart from each other with each kind of colour blindness."""
 
+import math
 import re
 from itertools import combinations
 
@@ -16,13 +17,13 @@ WORDS = (*FILLED, "blocked", "unknown")
 THEMES = {"light": 0, "dark": 1}
 
 
-def colours(css, name):
+def colours(css: str, name: str) -> tuple[str, ...]:
     match = re.search(rf"--{name}: light-dark\((#[0-9a-f]{{6}}), (#[0-9a-f]{{6}})\)", css)
     assert match, name
     return match.groups()
 
 
-def linear(hex_colour):
+def linear(hex_colour: str) -> list[float]:
     channels = [int(hex_colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     return [
         value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
@@ -30,23 +31,23 @@ def linear(hex_colour):
     ]
 
 
-def luminance(rgb):
+def luminance(rgb: list[float]) -> float:
     return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]
 
 
-def contrast(first, second):
+def contrast(first: str, second: str) -> float:
     low, high = sorted((luminance(linear(first)), luminance(linear(second))))
     return (high + 0.05) / (low + 0.05)
 
 
-def seen(hex_colour, blindness):
+def seen(hex_colour: str, blindness: str) -> list[float]:
     rgb = linear(hex_colour)
     return [
         max(0.0, sum(a * b for a, b in zip(row, rgb, strict=True))) for row in BLINDNESS[blindness]
     ]
 
 
-def lab(rgb):
+def lab(rgb: list[float]) -> tuple[float, float, float]:
     matrix = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
     xyz = [sum(a * b for a, b in zip(row, rgb, strict=True)) for row in matrix]
     x, y, z = (
@@ -58,15 +59,17 @@ def lab(rgb):
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
-def difference(first, second, blindness):
+def difference(first: str, second: str, blindness: str) -> float:
     one, other = lab(seen(first, blindness)), lab(seen(second, blindness))
-    return sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) ** 0.5
+    return math.dist(one, other)
 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("blindness", BLINDNESS)
 @pytest.mark.parametrize(("first", "second"), list(combinations(FILLED, 2)))
-def test_state_colours_are_told_apart(css, theme, blindness, first, second):
+def test_state_colours_are_told_apart(
+    css: str, theme: str, blindness: str, first: str, second: str
+) -> None:
     at = THEMES[theme]
 
     one, other = colours(css, f"state-{first}")[at], colours(css, f"state-{second}")[at]
@@ -76,7 +79,7 @@ def test_state_colours_are_told_apart(css, theme, blindness, first, second):
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("state", WORDS)
-def test_state_words_can_be_read_on_every_ground(css, theme, state):
+def test_state_words_can_be_read_on_every_ground(css: str, theme: str, state: str) -> None:
     at = THEMES[theme]
     grounds = [colours(css, name)[at] for name in ("surface", "ground", "hover")]
 

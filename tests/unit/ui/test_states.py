@@ -2,12 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.states import STATES, state_bar, state_of
+from ui.states import STATES, StateBar, state_bar, state_of
 
 COUNTS = ("total", "seen", "allocated", "partly_used", "available", "blocked", "unavailable")
 
 
-def bar(*counts):
+Counts = tuple[int | None, ...]
+
+
+def bar(*counts: int | None) -> StateBar:
     return state_bar(dict(zip(COUNTS, counts, strict=True)))
 
 
@@ -40,7 +43,9 @@ def bar(*counts):
         ((None, None, None, None, None, None, None), [], "unknown"),
     ],
 )
-def test_state_bar_adds_up_in_the_common_order(counts, segments, text):
+def test_state_bar_adds_up_in_the_common_order(
+    counts: Counts, segments: list[tuple[str, int, int]], text: str
+) -> None:
     made = bar(*counts)
 
     assert [(part.state.code, part.count, part.told) for part in made.segments] == segments
@@ -48,7 +53,7 @@ def test_state_bar_adds_up_in_the_common_order(counts, segments, text):
 
 
 @given(st.lists(st.integers(0, 10_000), min_size=4, max_size=4))
-def test_state_bar_fills_its_width_without_overlap(counts):
+def test_state_bar_fills_its_width_without_overlap(counts: list[int]) -> None:
     allocated, available, blocked, unavailable = counts
     total = sum(counts)
 
@@ -62,19 +67,21 @@ def test_state_bar_fills_its_width_without_overlap(counts):
     assert ends[-1:] == pytest.approx([100.0] if total else [], abs=0.11)
 
 
-def test_state_bar_shows_one_device_of_many():
+def test_state_bar_shows_one_device_of_many() -> None:
     made = bar(150_000, 150_000, 149_999, 0, 0, 0, 1)
 
     assert [part.width for part in made.segments] == ["98.52%", "1.48%"]
 
 
-def test_state_of_an_unknown_code_keeps_the_word():
+def test_state_of_an_unknown_code_keeps_the_word() -> None:
     look = state_of("reserved")
 
     assert (look.code, look.word, look.icon) == ("unknown", "reserved", "state-unknown")
 
 
-def test_every_state_has_a_colour_a_word_colour_and_an_icon(css, icon_names):
+def test_every_state_has_a_colour_a_word_colour_and_an_icon(
+    css: str, icon_names: set[str]
+) -> None:
     assert [code for code in STATES if f"--state-{code}:" not in css] == []
     assert [code for code in STATES if f"--word-{code}:" not in css] == []
     assert [state.icon for state in STATES.values() if state.icon not in icon_names] == []

@@ -14,11 +14,11 @@ FIRST_LOAD_BYTES = 250_000
 PAGE_BYTES = 30_000
 
 
-def wire_size(path):
+def wire_size(path: Path) -> int:
     return len(gzip.compress(path.read_bytes()))
 
 
-def test_first_load_fits_its_budget_with_a_chart():
+def test_first_load_fits_its_budget_with_a_chart() -> None:
     htmx = Path(str(files("django_htmx") / "static/django_htmx/htmx-2.min.js"))
     scripts_and_styles = [
         htmx,
@@ -30,7 +30,7 @@ def test_first_load_fits_its_budget_with_a_chart():
     assert sum(map(wire_size, scripts_and_styles)) + PAGE_BYTES <= FIRST_LOAD_BYTES
 
 
-def test_vendored_files_have_their_licence():
+def test_vendored_files_have_their_licence() -> None:
     without = [
         folder.name
         for folder in (STATIC / "vendor").iterdir()
@@ -40,7 +40,7 @@ def test_vendored_files_have_their_licence():
     assert without == []
 
 
-def test_pinned_versions_are_those_of_the_lock():
+def test_pinned_versions_are_those_of_the_lock() -> None:
     pinned = json.loads((ROOT / "package.json").read_text())["devDependencies"]
     packages = json.loads((ROOT / "package-lock.json").read_text())["packages"]
 
@@ -48,7 +48,7 @@ def test_pinned_versions_are_those_of_the_lock():
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_templates_name_icons_that_exist(path, icon_names):
+def test_templates_name_icons_that_exist(path: Path, icon_names: set[str]) -> None:
     named = set(re.findall(r'{% icon "([^"]+)"', path.read_text()))
     named |= set(re.findall(r'icon_name="([^"]+)"', path.read_text()))
 
@@ -56,7 +56,7 @@ def test_templates_name_icons_that_exist(path, icon_names):
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_templates_hold_nothing_that_the_security_policy_refuses(path):
+def test_templates_hold_nothing_that_the_security_policy_refuses(path: Path) -> None:
     inline = re.findall(
         r"<style|<script(?![^>]*\bsrc=)|\sstyle=|\son[a-z]+=|hx-on|hx-vals=.js:|javascript:",
         path.read_text(),
@@ -70,8 +70,8 @@ def test_templates_hold_nothing_that_the_security_policy_refuses(path):
     sorted((ROOT / "templates/components").glob("*.html")),
     ids=lambda path: path.name,
 )
-def test_components_say_their_variables_on_top(path):
-    first = [line for line in path.read_text().splitlines() if not line.startswith("{% load")][0]
+def test_components_say_their_variables_on_top(path: Path) -> None:
+    first = next(line for line in path.read_text().splitlines() if not line.startswith("{% load"))
 
     assert first.startswith("{# ")
     assert first.endswith(" #}")

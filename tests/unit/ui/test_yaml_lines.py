@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from ui.yaml_lines import Line, Token, yaml_lines
 
 
-def test_yaml_lines_mark_keys_and_values():
+def test_yaml_lines_mark_keys_and_values() -> None:
     text = '# slice\nspec:\n  - name: "gpu-0"\n    count: 8\n    url: http://x:1/\n    empty: []'
 
     assert yaml_lines(text) == (
@@ -54,7 +54,7 @@ def test_yaml_lines_mark_keys_and_values():
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200))
-def test_yaml_lines_lose_nothing(text):
+def test_yaml_lines_lose_nothing(text: str) -> None:
     lines = yaml_lines(text)
 
     assert ["".join(token.text for token in line.tokens) for line in lines] == text.splitlines()
