@@ -9,7 +9,7 @@ UV ?= uv
 QUIET_SETTINGS = SECRET_KEY=only-for-these-checks-0123456789-abcdefghijklmnopqrstuvwxyz STATIC_FROM_SOURCE=true
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test test-e2e test-cluster test-image check lint format templates types imports consistency coverage bench lock clean developer
+.PHONY: help run install test test-e2e test-cluster test-image check lint format templates types imports consistency coverage bench lock vendor messages clean developer
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /make \1\t/' | expand -t 20
@@ -66,6 +66,13 @@ coverage: developer
 
 bench: developer ## Measure, against what a user would otherwise take
 	@$(IN)python -m bench $(ARGS)
+
+vendor: ## Bring static/vendor to the versions in package.json (needs npm)
+	@npm install --package-lock-only --ignore-scripts --silent
+	@$(IN)python tools/vendor_static.py
+
+messages: developer ## Gather the texts of pages for translation (needs gettext)
+	@$(QUIET_SETTINGS) $(IN)python manage.py makemessages --all --no-wrap --no-location --no-obsolete --ignore='.venv/*' --ignore='tests/*'
 
 lock: ## After a change of dependencies in pyproject.toml: resolve, and write the lists with hashes (needs uv)
 	@$(UV) lock
