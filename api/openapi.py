@@ -99,7 +99,7 @@ def _parameters(view: Any, *, has_id: bool) -> list[Json]:
         words = [word for name in orders for word in (name, f"-{name}")]
         default = view.default_ordering
         ordering = {"type": "string", "enum": words, "default": default}
-        own["ordering"] = {**own["ordering"], "schema": ordering}
+        own |= {name: {**own[name], "schema": ordering} for name in ("ordering", "sort")}
     return [*([ID_PARAMETER] if has_id else []), *(own[name] for name in view.allowed)]
 
 

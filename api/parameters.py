@@ -75,13 +75,14 @@ class Parameters:
         self.refuse("cursor", _("Take it from `next` or `previous` of an answer to this list."))
 
     def ordering(self, words: Sequence[str], *, default: str) -> str:
-        text = self.one("ordering")
+        name = "ordering" if "ordering" in self._given else "sort"
+        text = self.one(name)
         if text is None:
             return default
         if text.removeprefix("-") in words:
             return text
         known = {"known": ", ".join(words)}
-        self.refuse("ordering", _("Write one of %(known)s, or the same after a minus.") % known)
+        self.refuse(name, _("Write one of %(known)s, or the same after a minus.") % known)
         return default
 
     def moment(self, name: str, *, now: datetime, default: datetime) -> datetime:

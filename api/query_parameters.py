@@ -9,7 +9,15 @@ from ui.paging import MAX_PAGE_SIZE
 Json = dict[str, Any]
 
 _TEXT: Json = {"type": "string"}
-_FLAG: Json = {"type": "string", "enum": ["true", "false", "any"]}
+_MOMENT: Json = {
+    "type": "string",
+    "anyOf": [{"format": "date-time"}, {"pattern": "^-[0-9]{1,8}[smhd]$"}],
+}
+# The first three are what to write; the others are understood all the same.
+_FLAG: Json = {
+    "type": "string",
+    "enum": ["true", "false", "any", "yes", "no", "1", "0", "on", "off"],
+}
 
 
 def _single(name: str, description: str, schema: Json, *, example: str | None = None) -> Json:
@@ -64,19 +72,13 @@ _ALL = (
     _all_of(
         "attribute",
         "An attribute: `name`, `name=value`, `name!=value`, or `>=` `<=` `>` `<` and a whole number.",
-        {
-            "type": "string",
-            "pattern": r"^[A-Za-z0-9_./\-]{1,200}((=|!=)[A-Za-z0-9_./\-]{1,64}|(>=|<=|>|<)-?[0-9]{1,18})?$",
-        },
+        _TEXT,
         example="model=A100",
     ),
     _all_of(
         "capacity",
         "A capacity, compared by `=` `>=` `<=` `>` or `<` with a quantity of Kubernetes.",
-        {
-            "type": "string",
-            "pattern": r"^[A-Za-z0-9_./\-]{1,200}(=|>=|<=|>|<)[0-9]{1,15}(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$",
-        },
+        _TEXT,
         example="memory>=40Gi",
     ),
     _any_of(
@@ -93,6 +95,7 @@ _ALL = (
         example="node:node-7 memory>=40Gi",
     ),
     _single("ordering", "Sort order; a minus turns it round.", _TEXT),
+    _single("sort", "The same in the word of the pages, so that their URLs fit.", _TEXT),
     _single(
         "limit",
         "Rows of a page. CSV without it and without `cursor` has all rows.",
@@ -107,10 +110,10 @@ _ALL = (
     _single(
         "from",
         "Beginning: RFC 3339, or `-24h`, `-7d` counted back from now. Default: 24 hours before `to`.",
-        _TEXT,
+        _MOMENT,
         example="-24h",
     ),
-    _single("to", "End, in the same words; later than now is now. Default: now.", _TEXT),
+    _single("to", "End, in the same words; later than now is now. Default: now.", _MOMENT),
     _single(
         "step",
         "Length of a step: seconds, or 5m, 1h, 1d. Above 8 days whole hours.",

@@ -174,7 +174,7 @@ def _kind(schema: Json) -> str:
     """A type in words: `list of Pool`, `text or null`."""
     if "$ref" in schema:
         return _name(schema["$ref"])
-    if "anyOf" in schema:
+    if "anyOf" in schema and "type" not in schema:
         return " or ".join(_kind(each) for each in schema["anyOf"])
     if "enum" in schema:
         return " | ".join(schema["enum"])

@@ -24,7 +24,7 @@ from ui.paging import InvalidCursor, Page, keyset_page
 
 M = TypeVar("M", bound=Model)
 
-LIST_PARAMS = ("ordering", "limit", "cursor", "format")
+LIST_PARAMS = ("ordering", "sort", "limit", "cursor", "format")
 ROWS_AT_ONCE = 2000
 
 

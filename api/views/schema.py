@@ -7,6 +7,7 @@ import yaml
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.renderers import BaseRenderer
@@ -71,4 +72,7 @@ class OpenAPIDocument(ReadView):
 
 def docs(request: HttpRequest) -> HttpResponse:
     """The same for people, made on the server: no script, and nothing from elsewhere."""
-    return render(request, "api/docs.html", {"reference": reference(openapi())})
+    address = request.build_absolute_uri(reverse("api:pools"))
+    call = f'curl -H "Authorization: Bearer $TOKEN" {address}'
+    context = {"reference": reference(openapi()), "example_call": call}
+    return render(request, "api/docs.html", context)

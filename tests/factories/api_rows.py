@@ -118,6 +118,7 @@ def device(of: Pool, name: str = "gpu-0", **fields: Any) -> Device:
             "node_name": of.node_name,
             "generation": of.generation,
             "state": "available",
+            "is_partly_used": False,
             "attributes": {"model": "A100", "index": 0},
             "capacity": [
                 {"name": "memory", "total": "80Gi", "consumed": "0", "available": "80Gi"}

@@ -223,7 +223,18 @@ def test_list_with_an_unknown_parameter_names_those_there_are(refused: Any) -> N
     assert (status, problem["errors"], problem["allowed"]) == (
         400,
         [{"parameter": "page", "message": "There is no such parameter here."}],
-        ["cluster", "driver", "pool", "node", "q", "ordering", "limit", "cursor", "format"],
+        [
+            "cluster",
+            "driver",
+            "pool",
+            "node",
+            "q",
+            "ordering",
+            "sort",
+            "limit",
+            "cursor",
+            "format",
+        ],
     )
 
 
