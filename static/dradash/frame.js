@@ -21,9 +21,9 @@
   };
   const age = (time) => {
     const passed = (Date.now() + skew - Date.parse(time.dateTime)) / 1000;
-    const { ageAgo, ageIn } = document.body.dataset;
+    const { ageAgo, ageAhead } = document.body.dataset;
     return passed < -1
-      ? ageIn.replace("%(duration)s", duration(Math.floor(-passed)))
+      ? ageAhead.replace("%(duration)s", duration(Math.floor(-passed)))
       : ageAgo.replace("%(duration)s", duration(Math.max(0, Math.floor(passed))));
   };
   const countUp = () => {
