@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from dra.quantity import Quantity
-from dra.values import CounterSet, Device
+from dra.values import CounterLeft, CounterSet, Device
 
 CounterName = tuple[str, str]
 """Counter set and counter."""
@@ -12,20 +12,22 @@ CounterName = tuple[str, str]
 class CounterLedger:
     """What is left of each counter. It may be copied, so that plans do not touch the real one."""
 
-    __slots__ = ("_left", "_overdrawn")
+    __slots__ = ("_left", "_overdrawn", "_totals")
 
     def __init__(self, counter_sets: Iterable[CounterSet] = ()) -> None:
         """Start full. Of two sets of one name the smaller amount counts; such a pool is invalid anyway."""
-        self._left: dict[CounterName, int] = {}
+        self._totals: dict[CounterName, Quantity] = {}
         for counter_set in counter_sets:
             for name, value in counter_set.counters.items():
                 key = (counter_set.name, name)
-                self._left[key] = min(value.nanos, self._left.get(key, value.nanos))
+                self._totals[key] = min(value, self._totals.get(key, value))
+        self._left = {key: value.nanos for key, value in self._totals.items()}
         self._overdrawn = {key for key, left in self._left.items() if left < 0}
 
     def copy(self) -> "CounterLedger":
         """A ledger of its own with the same amounts."""
         ledger = CounterLedger()
+        ledger._totals = self._totals
         ledger._left = dict(self._left)
         ledger._overdrawn = set(self._overdrawn)
         return ledger
@@ -50,6 +52,20 @@ class CounterLedger:
         if self._overdrawn:
             return False
         return all(self._left.get(key, -1) >= need for key, need in needs_of(device).items())
+
+    def counters(self, *, is_known: bool) -> tuple[CounterLeft, ...]:
+        """Every counter in order of name; `is_known` tells whether all that is drawn is in the ledger."""
+        return tuple(
+            CounterLeft(
+                counter_set=counter_set,
+                name=name,
+                total=total,
+                left=Quantity(max(0, self._left[counter_set, name]), total.format)
+                if is_known
+                else None,
+            )
+            for (counter_set, name), total in sorted(self._totals.items())
+        )
 
     @property
     def overdrawn(self) -> tuple[tuple[CounterName, Quantity], ...]:

@@ -1,6 +1,6 @@
 """Contradictions in a pool that a person should know of: things given away twice, or more of them than there are."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from dra.counters import CounterLedger
@@ -98,15 +98,23 @@ def overdrawn_counters(ledger: CounterLedger) -> list[Problem]:
 
 
 def unpublished_problems(unpublished: Sequence[AllocationResult]) -> list[Problem]:
-    """Allocations of devices that are not there."""
+    """Allocations of devices that are not there, those of one claim in one pool together."""
+    devices: dict[tuple[str, PoolKey], set[str]] = {}
+    for result in unpublished:
+        held = devices.setdefault((claim_words(result), result.key.pool_key), set())
+        held.add(result.key.device)
     return [
-        Problem(
-            "unpublished_allocation",
-            f"claim {claim_words(result)} holds device {result.key.device}, which is not published any more",
-            "warning",
-        )
-        for result in unpublished
+        Problem("unpublished_allocation", _unpublished(claim, key, devices=names), "warning")
+        for (claim, key), names in devices.items()
     ]
+
+
+def _unpublished(claim: str, key: PoolKey, *, devices: Collection[str]) -> str:
+    pool = f"{key.driver}/{key.pool}"
+    if len(devices) == 1:
+        (device,) = devices
+        return f"claim {claim} holds device {device} of {pool}, which is not published any more"
+    return f"claim {claim} holds {len(devices)} devices of {pool} that are not published any more: {in_words(devices)}"
 
 
 def overlapping_devices(devices: Iterable[Device], *, key: PoolKey) -> list[Problem]:

@@ -192,7 +192,7 @@ def _count_problems(
         message = f"no slice says how many slices the pool has: {tail}"
         return [Problem("slice_count_unknown", message, "warning")]
     if seen > expected:
-        message = f"{seen} slices are there where {expected} are declared: {tail}"
+        message = f"{seen} slices are there where {expected} {'is' if expected == 1 else 'are'} declared: {tail}"
         return [Problem("more_slices_than_declared", message, "error")]
     message = f"{seen} of {expected} slices of generation {generation} are there: {tail}"
     return [Problem("incomplete_pool", message, "warning")]

@@ -140,6 +140,7 @@ def assess_pool(
         counts=counts,
         partitions=_partitions(situation, devices),
         capacity=capacity_of_pool(devices),
+        counters=situation.ledger.counters(is_known=holders is not None),
         devices=devices,
         problems=_pool_problems(situation, devices, unpublished=unpublished),
         older_generations=pool.older_generations,
@@ -332,6 +333,9 @@ def _pool_problems(
     if not partition_types(pool.slices):
         found.update(competing_devices(devices, ledger=situation.ledger))
     node = node_of(pool.slices)
+    if pool.taking == "all" and not devices and node.kind != "none":
+        message = "the pool is complete and has no device: its driver is up and has found none"
+        found.add(Problem("no_devices", message, "info"))
     if node.kind == "mixed":
         message = f"the slices of this pool name different nodes: {node.text}"
         found.add(Problem("mixed_nodes", message, "warning"))

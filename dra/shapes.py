@@ -14,6 +14,7 @@ from dra.values import (
     AssessedPool,
     Attribute,
     CapacityUse,
+    CounterLeft,
     DeviceCounts,
     NodeSelection,
     Partition,
@@ -117,6 +118,19 @@ def capacity_shape(uses: Iterable[CapacityUse]) -> list[Json]:
             "available": _text_or_null(use.available),
         }
         for use in uses
+    ]
+
+
+def counters_shape(counters: Iterable[CounterLeft]) -> list[Json]:
+    """Shared counters, and what is left of each."""
+    return [
+        {
+            "counter_set": item.counter_set,
+            "name": item.name,
+            "total": str(item.total),
+            "left": _text_or_null(item.left),
+        }
+        for item in counters
     ]
 
 

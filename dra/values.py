@@ -251,6 +251,16 @@ class Node:
     problems: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class CounterLeft:
+    """One shared counter of a pool: `left` after what allocated devices draw, never below zero. None is unknown."""
+
+    counter_set: str
+    name: str
+    total: Quantity
+    left: Quantity | None
+
+
 DeviceState = Literal["allocated", "unavailable", "blocked", "available", "unknown"]
 
 
@@ -330,6 +340,7 @@ class AssessedPool:
     partitions: tuple[Partition, ...] = ()
     capacity: tuple[CapacityUse, ...] = ()
     """Over the shareable devices of the pool; empty when there is none."""
+    counters: tuple[CounterLeft, ...] = ()
     devices: tuple[AssessedDevice, ...] = ()
     problems: tuple[Problem, ...] = ()
     older_generations: tuple[int, ...] = ()
