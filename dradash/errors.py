@@ -2,11 +2,10 @@
 
 import sys
 
+import psycopg
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
-from django.template import TemplateDoesNotExist
 from django.template.loader import render_to_string
-from django.utils.translation import gettext as _
 from django.views.defaults import bad_request as refused
 from django.views.defaults import server_error as bug
 
@@ -14,12 +13,14 @@ from api import problems as api
 
 API_PATH = "/api/"
 RETRY_AFTER_SECONDS = 5
+# Django's names, and the driver's own where a query goes past Django.
+UNREACHABLE = (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django calls this inside its `except`, also for errors in middleware, where no middleware of ours would see them."""
     error = sys.exception()
-    is_away = isinstance(error, OperationalError | InterfaceError)
+    is_away = isinstance(error, UNREACHABLE)
     if request.path.startswith(API_PATH):
         return api.unavailable(request) if is_away else api.server_error(request)
     return database_away(request) if is_away else bug(request)
@@ -35,9 +36,6 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def database_away(request: HttpRequest) -> HttpResponse:
     """503 with a page that needs neither the database nor the session."""
     del request
-    try:
-        page: str = render_to_string("503.html", {"retry_after_seconds": RETRY_AFTER_SECONDS})
-    except TemplateDoesNotExist:
-        page = _("DRA-Dash cannot reach its database. It tries again by itself.")
+    page = render_to_string("503.html", {"retry_after_seconds": RETRY_AFTER_SECONDS})
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS), "Cache-Control": "no-store"}
     return HttpResponse(page, status=503, headers=headers)
