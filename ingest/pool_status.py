@@ -45,7 +45,6 @@ _PARTITIONS_SINCE: Final = Release(1, 37)
 _MOST_SINGLE_POOLS: Final = 20
 # How long the sync may take to come past an answer, so that it can be compared.
 _CATCH_UP_SECONDS: Final = 40.0
-_SLACK: Final = timedelta(seconds=10)
 _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 _INSTANCE: Final = "app.kubernetes.io/instance"
 _ANSWERING_GATE: Final = ("kube-controller-manager", "DRAResourcePoolStatus")
@@ -193,7 +192,7 @@ class _Round:
             now=now,
         )
         moment = moments.Moment(
-            since=asked.since - _SLACK,
+            asked_at=asked.since,
             created=asked.made.resource_version,
             answered=answer.resource_version,
         )

@@ -26,8 +26,12 @@ if TYPE_CHECKING:
     from dra.values import AllocationResult, AssessedPool, PoolKey
     from objects.services.staging import Cursor
 
+
 _KINDS: Final = (RESOURCE_SLICE.name, RESOURCE_CLAIM.name, DEVICE_TAINT_RULE.name)
 _TICK: Final = timedelta(microseconds=1)
+# Clocks of workers on several hosts differ.
+_CLOCK_SLACK: Final = timedelta(seconds=10)
+_DELETIONS: Final = frozenset({Op.DELETED, Op.RESYNC_DELETED})
 _RESYNCS: Final = frozenset({Op.RESYNC_ADDED, Op.RESYNC_MODIFIED, Op.RESYNC_DELETED})
 
 
@@ -35,8 +39,8 @@ _RESYNCS: Final = frozenset({Op.RESYNC_ADDED, Op.RESYNC_MODIFIED, Op.RESYNC_DELE
 class Moment:
     """Between the resourceVersion that a request was made with and that of its answer."""
 
-    since: datetime
-    """Our clock, safely before the request was made."""
+    asked_at: datetime
+    """Our clock, before the request was made."""
     created: str
     answered: str
 
@@ -119,7 +123,7 @@ def _past(cursor: Cursor, cluster_id: int, moment: Moment) -> _Past:
         " e.generation FROM objects_objectevent e"
         " JOIN objects_kubeobject o ON o.cluster_id = e.cluster_id AND o.id = e.object_id"
         " WHERE e.cluster_id = %s AND e.at >= %s AND o.kind = ANY(%s) ORDER BY e.object_id, e.at",
-        (cluster_id, moment.since, list(_KINDS)),
+        (cluster_id, moment.asked_at - _CLOCK_SLACK, list(_KINDS)),
         binary=True,
     )
     by_object: dict[tuple[str, UUID, str, int], list[_Event]] = defaultdict(list)
@@ -165,6 +169,9 @@ def _at_answer(
     then = before
     for event in events:
         number = _number(event.resource_version)
+        if event.op in _RESYNCS and event.at < moment.asked_at:
+            then = None if event.op == Op.RESYNC_DELETED else event.version
+            continue
         # A full read tells that something changed, but not when.
         if number is None or created is None or answered is None or event.op in _RESYNCS:
             return True, None
@@ -176,7 +183,7 @@ def _at_answer(
 
 
 def _latest(events: Sequence[_Event]) -> Version | None:
-    return None if events[-1].op == Op.DELETED else events[-1].version
+    return None if events[-1].op in _DELETIONS else events[-1].version
 
 
 def _number(resource_version: str) -> int | None:

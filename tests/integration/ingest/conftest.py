@@ -1,19 +1,25 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
+from django.db import connection
 
 from clusters import services as cluster_services
 from clusters.choices import Source
-from clusters.models import Cluster
 from clusters.services import WatchedCluster
 from ingest import services
-from ingest.services import SyncResult
 from kube.connect import Target
 from simulator import server
-from simulator.cluster import Simulator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from clusters.models import Cluster
+    from ingest.services import SyncResult
+    from simulator.cluster import Simulator
 
 
 def clock() -> datetime:
@@ -36,3 +42,22 @@ def cluster(transactional_db: None, simulator: Simulator) -> Cluster:
 def sync(cluster: Cluster) -> Callable[[], SyncResult]:
     """One pass, as short as the API server's windows allow."""
     return lambda: services.sync_cluster(cluster.pk, seconds=0, clock=clock)
+
+
+@pytest.fixture
+def following(cluster: Cluster) -> Iterator[None]:
+    """A worker that reads the cluster, window after window, while the test runs."""
+    is_over = threading.Event()
+
+    def follow() -> None:
+        try:
+            while not is_over.is_set():
+                services.sync_cluster(cluster.pk, seconds=5, clock=clock)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=follow)
+    thread.start()
+    yield
+    is_over.set()
+    thread.join()

@@ -1,13 +1,23 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from clusters.models import Cluster, ClusterKind, ClusterNode
+import pytest
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import connection
+
+from clusters import services
+from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
 from ingest.services import SyncResult
-from objects.models import ObjectEvent
-from pools.models import Device, Pool
-from simulator.cluster import Simulator
+from objects.models import KubeObject, ObjectEvent
+from pools.models import Device, Pool, PoolSample
 from tests.factories import kube
+
+if TYPE_CHECKING:
+    from simulator.cluster import Simulator
 
 Sync = Callable[[], SyncResult]
 
@@ -22,6 +32,17 @@ def figures(name: str = "node-1") -> tuple[object, ...]:
         pool.devices_unavailable,
         pool.devices_available,
     )
+
+
+def events(cluster: Cluster) -> list[tuple[str, str]]:
+    """Operations and names, in the order of the log."""
+    names = dict(KubeObject.objects.filter(cluster=cluster).values_list("id", "name"))
+    rows = ObjectEvent.objects.filter(cluster=cluster).order_by("at", "object_id")
+    return [(op, names[id_]) for op, id_ in rows.values_list("op", "object_id")]
+
+
+def kind(cluster: Cluster, name: str) -> ClusterKind:
+    return ClusterKind.objects.get(cluster=cluster, kind=name)
 
 
 def test_sync_first_time_shows_the_whole_cluster(
@@ -54,4 +75,201 @@ def test_sync_first_time_shows_the_whole_cluster(
         ("ResourceClaim", "watching", 1),
         ("ResourceSlice", "watching", 1),
     ]
-    assert sorted(ObjectEvent.objects.values_list("op", flat=True)) == ["resync_added"] * 3
+    assert sorted(events(cluster)) == [
+        ("resync_added", "claim-a"),
+        ("resync_added", "rule-a"),
+        ("resync_added", "slice-a"),
+    ]
+
+
+@pytest.mark.usefixtures("following")
+def test_watch_follows_each_change_once(simulator: Simulator, cluster: Cluster) -> None:
+    simulator.put(kube.resource_slice("slice-a"))
+    eventually(lambda: figures() == (1, True, 2, 0, 0, 2))
+
+    simulator.put(kube.resource_claim("claim-a"))
+    simulator.put(kube.resource_claim("claim-a", holds=["gpu-1"]))
+    eventually(lambda: figures() == (1, True, 2, 1, 0, 1))
+    simulator.put(kube.resource_slice("slice-a", generation=2))
+    eventually(lambda: figures() == (2, True, 2, 1, 0, 1))
+    simulator.delete("ResourceClaim", "claim-a", namespace="default")
+    eventually(lambda: figures() == (2, True, 2, 0, 0, 2))
+    simulator.delete("ResourceSlice", "slice-a")
+    eventually(lambda: Pool.objects.get().vanished_at is not None)
+
+    assert [event for event in events(cluster) if event[1] == "claim-a"] == [
+        ("added", "claim-a"),
+        ("modified", "claim-a"),
+        ("deleted", "claim-a"),
+    ]
+    samples = PoolSample.objects.filter(cluster=cluster).order_by("at")
+    assert list(samples.values_list("generation", "total", "available", "has_vanished")) == [
+        (1, 2, 2, False),
+        (1, 2, 1, False),
+        (2, 2, 1, False),
+        (2, 2, 2, False),
+        (2, None, None, True),
+    ]
+    # A roll-out changes the generation alone: no new body.
+    slices = ObjectEvent.objects.filter(
+        cluster=cluster, object_id=KubeObject.objects.get(cluster=cluster, kind="ResourceSlice").id
+    )
+    assert slices.values("digest").distinct().count() == 1
+
+
+def test_resync_of_an_unchanged_cluster_writes_nothing_but_cursors(
+    simulator: Simulator, cluster: Cluster, sync: Sync
+) -> None:
+    simulator.put_all([kube.resource_slice("slice-a"), kube.resource_claim("c", holds=["gpu-0"])])
+    sync()
+    before = contents(cluster)
+    ClusterKind.objects.filter(cluster=cluster).update(resource_version="")
+
+    sync()
+
+    assert contents(cluster) == before
+    assert kind(cluster, "ResourceSlice").relists == 1
+
+
+def contents(cluster: Cluster) -> list[object]:
+    """Rows with their physical place: a row that was rewritten as it was is another one."""
+    tables = (
+        "objects_kubeobject",
+        "objects_objectevent",
+        "objects_body",
+        "pools_pool",
+        "pools_device",
+        "pools_resourceslice",
+        "pools_allocation",
+        "pools_poolsample",
+    )
+    with connection.cursor() as cursor:
+        found: list[object] = []
+        for table in tables:
+            cursor.execute(
+                f"SELECT tableoid::int8, ctid::text, t::text FROM {table} t WHERE cluster_id = %s ORDER BY 3",
+                [cluster.pk],
+            )
+            found.append((table, cursor.fetchall()))
+        return found
+
+
+def test_resync_after_410_finds_what_changed_and_says_that_something_may_be_missed(
+    simulator: Simulator, cluster: Cluster, sync: Sync
+) -> None:
+    simulator.put_all([kube.resource_slice("slice-a"), kube.resource_slice("slice-b", pool="b")])
+    sync()
+    simulator.delete("ResourceSlice", "slice-a")
+    simulator.put(kube.resource_slice("slice-b", pool="b", devices=5))
+    simulator.put(kube.resource_slice("slice-c", pool="c"))
+    simulator.forget_history()
+
+    sync()
+
+    assert sorted(events(cluster)[2:]) == [
+        ("resync_added", "slice-c"),
+        ("resync_deleted", "slice-a"),
+        ("resync_modified", "slice-b"),
+    ]
+    assert figures("b") == (1, True, 5, 0, 0, 5)
+    gaps = Gap.objects.filter(cluster=cluster, kind="ResourceSlice", ended_at__isnull=False)
+    assert list(gaps.values_list("reason", flat=True)) == ["relist"]
+
+
+def test_store_set_back_is_noticed_and_read_anew(
+    simulator: Simulator, cluster: Cluster, sync: Sync
+) -> None:
+    simulator.put(kube.resource_slice("slice-a", devices=1))
+    revision = int(simulator.objects("ResourceSlice")[0]["metadata"]["resourceVersion"])
+    simulator.put(kube.resource_slice("slice-a", devices=4))
+    sync()
+    simulator.restore(revision)
+
+    sync()
+
+    assert figures() == (1, True, 1, 0, 0, 1)
+    gaps = Gap.objects.filter(cluster=cluster, kind="ResourceSlice", ended_at__isnull=False)
+    assert list(gaps.values_list("reason", flat=True)) == ["restored"]
+
+
+def test_right_that_is_missing_leaves_figures_unknown_and_the_other_kinds_alone(
+    simulator: Simulator, cluster: Cluster, sync: Sync
+) -> None:
+    simulator.put_all([kube.resource_slice("slice-a"), kube.resource_claim("c", holds=["gpu-0"])])
+    simulator.revoke("list", "resourceclaims")
+    simulator.revoke("watch", "resourceclaims")
+
+    sync()
+
+    assert kind(cluster, "ResourceClaim").state == "forbidden"
+    assert kind(cluster, "ResourceSlice").state == "watching"
+    assert figures() == (1, True, 2, None, None, None)
+
+
+def test_right_that_is_revoked_makes_figures_unknown_and_comes_back(
+    simulator: Simulator, cluster: Cluster, sync: Sync
+) -> None:
+    simulator.put_all([kube.resource_slice("slice-a"), kube.resource_claim("c", holds=["gpu-0"])])
+    sync()
+    simulator.revoke("list", "resourceclaims")
+    simulator.revoke("watch", "resourceclaims")
+    sync()
+    known_while_revoked = figures()
+    open_reasons = list(
+        Gap.objects.filter(cluster=cluster, ended_at__isnull=True).values_list("kind", "reason")
+    )
+    simulator.grant("list", "resourceclaims")
+    simulator.grant("watch", "resourceclaims")
+    ClusterKind.objects.filter(cluster=cluster).update(retry_at=None)
+
+    sync()
+
+    assert known_while_revoked == (1, True, 2, None, None, None)
+    assert open_reasons == [("ResourceClaim", "forbidden")]
+    assert figures() == (1, True, 2, 1, 0, 1)
+    assert not Gap.objects.filter(cluster=cluster, ended_at__isnull=True).exists()
+
+
+def test_api_server_away_keeps_what_is_known_and_recovers(
+    simulator: Simulator, cluster: Cluster, sync: Sync
+) -> None:
+    simulator.put(kube.resource_slice("slice-a"))
+    sync()
+    simulator.down()
+    sync()
+    cluster.refresh_from_db()
+    reach, known = cluster.reach, figures()
+    states = set(ClusterKind.objects.filter(cluster=cluster).values_list("state", flat=True))
+    simulator.up()
+    simulator.put(kube.resource_slice("slice-a", devices=7))
+    ClusterKind.objects.filter(cluster=cluster).update(retry_at=None)
+
+    sync()
+
+    cluster.refresh_from_db()
+    assert (reach, known, states) == ("unreachable", (1, True, 2, 0, 0, 2), {"failing"})
+    assert (cluster.reach, figures()) == ("ok", (1, True, 7, 0, 0, 7))
+    assert not Gap.objects.filter(cluster=cluster, ended_at__isnull=True).exists()
+
+
+def test_paused_cluster_is_not_read(simulator: Simulator, cluster: Cluster, sync: Sync) -> None:
+    simulator.put(kube.resource_slice("slice-a"))
+    services.pause_cluster(cluster.pk)
+
+    sync()
+    while_paused = Pool.objects.count()
+    services.resume_cluster(cluster.pk)
+    sync()
+
+    assert (while_paused, Pool.objects.count()) == (0, 1)
+
+
+def eventually(condition: Callable[[], bool], *, seconds: float = 30) -> None:
+    """Until it holds; the assertion after the time is up says what does not."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        with suppress(ObjectDoesNotExist):
+            if condition():
+                return
+        time.sleep(0.05)
+    assert condition()

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ingest import pool_status
+from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
+from pools.models import Pool, PoolStatusAnswer, PoolStatusRequest
+from tests.factories import kube
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from clusters.models import Cluster
+    from ingest.services import SyncResult
+    from simulator.cluster import Simulator
+
+KIND = RESOURCE_POOL_STATUS_REQUEST.name
+
+
+def clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def wait_for_pools(count: int) -> None:
+    deadline = time.monotonic() + 20
+    while Pool.objects.count() < count and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+@pytest.mark.usefixtures("following")
+def test_request_answered_is_compared_and_taken_away(
+    simulator: Simulator, cluster: Cluster
+) -> None:
+    simulator.put_all(
+        [
+            kube.resource_slice("slice-a", pool="node-1", devices=3),
+            kube.resource_slice(
+                "slice-b",
+                pool="node-2",
+                devices=[
+                    {"name": "gpu-0", "taints": [{"key": "k", "effect": "NoSchedule"}]},
+                    {"name": "gpu-1"},
+                ],
+            ),
+            kube.resource_claim("claim-a", holds=["gpu-0"], pool="node-1"),
+            kube.resource_claim("claim-b", holds=["gpu-0"], pool="node-2"),
+        ]
+    )
+    wait_for_pools(2)
+
+    pool_status.request_pool_status(cluster.pk, clock=clock)
+
+    request = PoolStatusRequest.objects.get()
+    assert (request.outcome, request.is_removed, request.pool_count) == ("answered", True, 2)
+    assert request.pools_differing == 1
+    differences = dict(
+        PoolStatusAnswer.objects.order_by("pool_name").values_list("pool_name", "differences")
+    )
+    assert differences["node-1"] == []
+    assert [(d["field"], d["ours"], d["server"]) for d in differences["node-2"]] == [
+        ("unavailable", 0, 1),
+        ("available", 1, 0),
+    ]
+    assert simulator.objects(KIND) == []
+
+
+@pytest.mark.usefixtures("following")
+def test_request_of_an_incomplete_pool_is_blocked_and_the_others_are_asked_alone(
+    simulator: Simulator, cluster: Cluster, settings: object
+) -> None:
+    simulator.put_all(
+        [
+            kube.resource_slice("slice-a", pool="node-1"),
+            kube.resource_slice("slice-b", pool="node-2", count=3),
+        ]
+    )
+    wait_for_pools(2)
+    with_timeout(settings, seconds=2)
+
+    pool_status.request_pool_status(cluster.pk, clock=clock)
+
+    rows = PoolStatusRequest.objects.order_by("id").values_list(
+        "pool_name", "outcome", "is_removed"
+    )
+    assert list(rows) == [("", "blocked", True), ("node-1", "answered", True)]
+    assert PoolStatusRequest.objects.earliest("id").blocked_by == [
+        {"driver": kube.DRIVER, "pool": "node-2", "reason": "incomplete: 1 of 3 slices"}
+    ]
+    assert simulator.objects(KIND) == []
+
+
+def test_request_refused_is_told_apart(
+    simulator: Simulator, cluster: Cluster, sync: Callable[[], SyncResult]
+) -> None:
+    simulator.put(kube.resource_slice("slice-a"))
+    sync()
+    simulator.revoke("create", "resourcepoolstatusrequests")
+
+    pool_status.request_pool_status(cluster.pk, clock=clock)
+
+    request = PoolStatusRequest.objects.get()
+    assert (request.outcome, request.is_removed) == ("refused", True)
+
+
+@pytest.mark.usefixtures("following")
+def test_leftover_of_a_crash_is_removed(simulator: Simulator, cluster: Cluster) -> None:
+    simulator.put(kube.resource_slice("slice-a"))
+    wait_for_pools(1)
+    simulator.put(leftover("dradash-1234567890", instance=pool_status.instance_id()))
+    simulator.put(leftover("dradash-of-others", instance="another"))
+
+    pool_status.request_pool_status(cluster.pk, clock=clock)
+
+    assert [each["metadata"]["name"] for each in simulator.objects(KIND)] == ["dradash-of-others"]
+
+
+def leftover(name: str, *, instance: str) -> dict[str, object]:
+    return {
+        "apiVersion": "resource.k8s.io/v1alpha3",
+        "kind": KIND,
+        "metadata": {
+            "name": name,
+            "labels": {
+                "app.kubernetes.io/managed-by": "dradash",
+                "app.kubernetes.io/instance": instance,
+            },
+        },
+        "spec": {"driver": "nobody.example.com", "limit": 1},
+    }
+
+
+def with_timeout(settings: object, *, seconds: int) -> None:
+    from dataclasses import replace
+
+    settings.DRADASH = replace(settings.DRADASH, pool_status_timeout_seconds=seconds)  # type: ignore[attr-defined]
