@@ -103,7 +103,6 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": "dradash:", "visibility_timeout": 3600}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_TIME_LIMIT = 900
-CELERY_TASK_SOFT_TIME_LIMIT = 840
 # A task is acknowledged before it runs: a killed one is not repeated, because the next beat starts it anyway.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

@@ -86,7 +86,11 @@ def product(home: HomeFolder, address: Address) -> Iterator[Program]:
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     # QUIT drops running tasks at once instead of waiting for their watch windows; each is one transaction, so nothing is half done.
     yield Program(
-        "worker", [*celery, "worker", *quiet], stop_signal="QUIT", after=markers.tables_ready
+        "worker",
+        [*celery, "worker", *quiet],
+        stop_signal="QUIT",
+        stop_seconds=3,
+        after=markers.tables_ready,
     )
     yield Program("beat", [*celery, "beat", "--pidfile", ""], after=markers.tables_ready)
     yield Program(
