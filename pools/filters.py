@@ -81,8 +81,10 @@ class _Reader:
 
     def __init__(self, params: Params, *, allowed: Iterable[str]) -> None:
         self.allowed = tuple(allowed)
+        # NUL cannot be in any name and Postgres refuses it.
         self.values: dict[str, list[str]] = {
-            name: [value for value in params.get(name, ()) if value] for name in self.allowed
+            name: [clean for value in params.get(name, ()) if (clean := value.replace("\0", ""))]
+            for name in self.allowed
         }
         self.problems: list[FilterProblem] = []
         self.terms: list[str] = []
@@ -101,11 +103,10 @@ class _Reader:
                 self.words.append(term)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        # NUL cannot be in any name and Postgres refuses it.
-        return tuple(dict.fromkeys(value.replace("\0", "") for value in self.values[name]))
+        return tuple(dict.fromkeys(self.values[name]))
 
     def text(self) -> str:
-        return " ".join(self.words).replace("\0", "")
+        return " ".join(self.words)
 
     def one_of(self, name: str, *, choices: Iterable[str]) -> tuple[str, ...]:
         known = list(choices)

@@ -17,6 +17,11 @@ class Missing(ReadView):
     permission_classes = ()
     schema = None
 
+    @property
+    def allowed_methods(self) -> list[str]:
+        """What could be asked of an address that is there."""
+        return ["GET", "HEAD", "OPTIONS"]
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Whatever the method and whatever the reader accepts: nothing is here."""
         del args, kwargs

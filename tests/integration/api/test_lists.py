@@ -312,3 +312,29 @@ def test_list_as_csv_has_all_rows_unless_a_limit_is_given(
     response = api.get(f"/api/v1/{name}/?format=csv{query}")
 
     assert len(response.getvalue().decode().splitlines()) == lines
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "q=a%00%3D1",
+        "q=%00",
+        "q=%22unclosed",
+        "q=>=",
+        "attribute=a%00=%00x",
+        "attribute=!=",
+        "attribute=index>=999999999999999999",
+        'attribute=a"]%5Cu0000=1',
+        "capacity=memory>=-1",
+        "capacity=memory=0.0000001",
+        'capacity=x"y\u0041>1',
+        "cluster=99999999999999999999",
+        "cluster=%F0%9D%9F%98",
+        "node=%ED%A0%80",
+        "driver=" + "d" * 3000,
+    ],
+)
+def test_list_with_an_odd_value_is_answered(get: Any, query: str) -> None:
+    api_rows.device(api_rows.pool(api_rows.cluster()))
+
+    assert get(f"devices/?{query}")["count"] in {0, 1}
