@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dra.pools import assess_pool
 from dra.quantity import Quantity, parse_quantity
 from dra.values import (
     AllocationResult,
+    AssessedPool,
     Attribute,
     Capacity,
     ClaimRef,
@@ -19,6 +21,7 @@ from dra.values import (
     NodeSelection,
     PoolKey,
     PoolName,
+    Release,
     RequestPolicy,
     ResourceSlice,
     Taint,
@@ -27,6 +30,7 @@ from dra.values import (
 
 DRIVER = DriverName("gpu.example.com")
 KEY = PoolKey(DRIVER, PoolName("node-a"))
+NEWEST = Release(1, 37)
 
 
 def quantity(text: str) -> Quantity:
@@ -125,3 +129,12 @@ def taint_rule(
         taint=Taint("example.com/key", "", effect, rule=name),
         has_unknown_selector_fields=has_unknown_selector_fields,
     )
+
+
+def assess(
+    *slices: ResourceSlice,
+    allocations: Sequence[AllocationResult] | None = (),
+    rules: Sequence[TaintRule] | None = (),
+    release: Release | None = NEWEST,
+) -> AssessedPool:
+    return assess_pool(KEY, slices, allocations=allocations, taint_rules=rules, release=release)

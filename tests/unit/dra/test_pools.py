@@ -1,8 +1,7 @@
-from collections.abc import Sequence
-
 import pytest
 
-from dra.pools import assess_fleet, assess_pool
+from dra.pools import assess_fleet
+from dra.shapes import counters_shape
 from dra.values import (
     AllocationResult,
     AssessedPool,
@@ -19,28 +18,18 @@ from dra.values import (
     Release,
     ResourceClaim,
     ResourceSlice,
-    TaintRule,
 )
 from tests.unit.dra.objects import (
     DRIVER,
     KEY,
+    NEWEST,
     allocation,
+    assess,
     device,
     quantity,
     resource_slice,
     taint_rule,
 )
-
-NEWEST = Release(1, 37)
-
-
-def assess(
-    *slices: ResourceSlice,
-    allocations: Sequence[AllocationResult] | None = (),
-    rules: Sequence[TaintRule] | None = (),
-    release: Release | None = NEWEST,
-) -> AssessedPool:
-    return assess_pool(KEY, slices, allocations=allocations, taint_rules=rules, release=release)
 
 
 def states(pool: AssessedPool) -> dict[str, str]:
@@ -465,129 +454,6 @@ def test_partitions_of_a_pool_that_nobody_takes_from_are_not_counted() -> None:
     )
 
 
-def test_device_allocated_twice_names_both_claims() -> None:
-    results = [allocation("gpu-0", claim="first"), allocation("gpu-0", claim="second")]
-
-    pool = assess(resource_slice("s", device("gpu-0")), allocations=results)
-
-    problem = Problem(
-        "device_allocated_twice",
-        "device gpu-0 is allocated 2 times, to default/first, default/second, and cannot be shared",
-        "error",
-    )
-    assert (figures(pool), pool.problems) == ((1, 1, 0, 0, 0, 0), (problem,))
-
-
-def test_more_consumed_than_there_is_is_told() -> None:
-    nic = device("nic", capacity={"bw": "10", "vfs": "4"}, allows_multiple_allocations=True)
-    share = allocation("nic", share="1", consumed={"bw": "12"})
-
-    pool = assess(resource_slice("s", nic), allocations=[share])
-
-    assert pool.problems == (
-        Problem("capacity_overdrawn", "device nic has 10 of bw, but 12 are consumed", "error"),
-    )
-
-
-def test_memory_of_zero_is_not_known() -> None:
-    pool = assess(resource_slice("s", device("a", capacity={"memory": "0", "vfs": "0"})))
-
-    assert pool.devices[0].capacity == (
-        CapacityUse("memory", quantity("0"), None, None),
-        CapacityUse("vfs", quantity("0"), quantity("0"), quantity("0")),
-    )
-    assert pool.devices[0].problems == (
-        Problem("unknown_capacity", "memory is published as 0: its size is not known", "info"),
-    )
-    assert pool.problems == ()
-
-
-def test_capacity_of_the_pool_is_unknown_when_one_summand_is() -> None:
-    nics = [
-        device("a", capacity={"memory": "0", "bw": "1"}, allows_multiple_allocations=True),
-        device("b", capacity={"memory": "8Gi", "bw": "1"}, allows_multiple_allocations=True),
-        device("c", capacity={"bw": "1"}),
-    ]
-
-    assert assess(resource_slice("s", *nics)).capacity == (
-        CapacityUse("bw", quantity("2"), quantity("0"), quantity("2")),
-        CapacityUse("memory", quantity("8Gi"), None, None),
-    )
-
-
-def test_whole_card_and_its_parts_overlap_without_counters() -> None:
-    card = device("gpu-0", attributes={"uuid": "GPU-1"})
-    parts = [device(f"mig-{n}", attributes={"parentUUID": "GPU-1"}) for n in range(7)]
-
-    pool = assess(resource_slice("s", card, *parts))
-
-    assert pool.problems == (
-        Problem(
-            "overlapping_devices",
-            "device gpu-0 and its parts mig-0, mig-1, mig-2, mig-3, mig-4 and 2 more are the same hardware, "
-            "and no shared counter says so: what is free cannot be relied on",
-        ),
-    )
-
-
-def test_whole_card_and_its_parts_are_kept_apart_by_counters() -> None:
-    draws = {"gpu": {"memory": "40Gi"}}
-    card = device("gpu-0", attributes={"uuid": "GPU-1"}, draws=draws)
-    part = device("mig", attributes={"parentUUID": "GPU-1"}, draws=draws)
-    orphan = device("orphan", attributes={"parentUUID": "GPU-2"})
-
-    assert assess(COUNTERS, resource_slice("s", card, part, orphan, count=2)).problems == ()
-
-
-def test_mixed_nodes_are_named() -> None:
-    pool = assess(
-        resource_slice("s", device("a"), count=2, node="n1"),
-        resource_slice("t", device("b"), count=2, node=None),
-    )
-
-    assert pool.node == NodeSelection("mixed", text="all nodes, n1")
-    assert codes(pool) == ["mixed_nodes"]
-    assert [item.node for item in pool.devices] == [
-        NodeSelection("node", "n1"),
-        NodeSelection("all"),
-    ]
-
-
-def test_device_keeps_its_own_node() -> None:
-    own = device("a", node=NodeSelection("node", "n9"))
-    one = ResourceSlice(
-        name="s", uid="u", driver=DRIVER, pool=KEY.pool, generation=1, resource_slice_count=1,
-        node=NodeSelection("per_device"), devices=(own, device("b")),
-    )  # fmt: skip
-
-    assert [item.node for item in assess(one).devices] == [
-        NodeSelection("node", "n9"),
-        NodeSelection("per_device"),
-    ]
-
-
-def test_problems_of_slices_are_told_with_their_name() -> None:
-    one = ResourceSlice(
-        name="s", uid="u", driver=DRIVER, pool=KEY.pool, generation=1, resource_slice_count=1,
-        node=NodeSelection("none"), problems=(Problem("unreadable_field", "x"),),
-    )  # fmt: skip
-
-    assert assess(one).problems == (
-        Problem(
-            "no_node_selection", "slice s names no node that can use it: the scheduler ignores it"
-        ),
-        Problem("unreadable_field", "slice s: x"),
-    )
-
-
-def test_pool_without_slices_is_empty_and_incomplete() -> None:
-    pool = assess(allocations=[allocation("a")])
-
-    assert (pool.counts.seen, pool.is_complete, pool.node) == (0, False, NodeSelection("none"))
-    assert codes(pool) == ["no_slices", "unpublished_allocation"]
-    assert [result.key.device for result in pool.unpublished] == ["a"]
-
-
 def claim(*results: AllocationResult) -> ResourceClaim:
     return ResourceClaim(ref=ClaimRef("default", "claim", "u"), is_allocated=True, results=results)
 
@@ -625,10 +491,48 @@ def test_fleet_lists_allocations_of_devices_that_are_not_published() -> None:
         ("node-a", "old"),
     ]
     assert [problem.message for problem in fleet.problems] == [
-        "claim default/claim holds device x, which is not published any more"
+        "claim default/claim holds device x of gpu.example.com/gone, which is not published any more"
     ]
     assert [problem.message for problem in fleet.pools[0].problems] == [
-        "claim default/claim holds device old, which is not published any more"
+        "claim default/claim holds device old of gpu.example.com/node-a, which is not published any more"
+    ]
+
+
+def test_fleet_tells_devices_that_one_claim_holds_unpublished_together() -> None:
+    nowhere = PoolKey(DRIVER, PoolName("gone"))
+    results = [allocation(f"cpu-{number}", key=nowhere) for number in range(7)]
+
+    fleet = assess_fleet([], claims=[claim(*results)], taint_rules=[], release=NEWEST)
+
+    assert fleet.problems == (
+        Problem(
+            "unpublished_allocation",
+            "claim default/claim holds 7 devices of gpu.example.com/gone that are not published any more:"
+            " cpu-0, cpu-1, cpu-2, cpu-3, cpu-4 and 2 more",
+        ),
+    )
+
+
+def test_complete_pool_without_devices_says_so() -> None:
+    pool = assess(resource_slice("s"))
+
+    assert (pool.counts.total, pool.counts.available) == (0, 0)
+    assert codes(pool) == ["no_devices"]
+
+
+@pytest.mark.parametrize(("allocations", "left"), [((), "40Gi"), (("a",), "10Gi"), (None, None)])
+def test_counters_left_are_told_in_the_form_they_were_published(
+    allocations: tuple[str, ...] | None, left: str | None
+) -> None:
+    item = resource_slice(
+        "s", device("a", draws={"x": {"memory": "30Gi"}}), counters={"x": {"memory": "40Gi"}}
+    )
+    held = None if allocations is None else [allocation(name) for name in allocations]
+
+    pool = assess(item, allocations=held)
+
+    assert counters_shape(pool.counters) == [
+        {"counter_set": "x", "name": "memory", "total": "40Gi", "left": left}
     ]
 
 
