@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.http import Http404, HttpRequest
@@ -52,3 +54,17 @@ def test_styleguide_is_for_staff(user: User | AnonymousUser) -> None:
 )
 def test_pages_for_bad_times_need_no_request(template: str, sentence: str) -> None:
     assert f"<h1>{sentence}</h1>" in render_to_string(template)
+
+
+def test_styleguide_shows_each_component_to_staff() -> None:
+    request = RequestFactory().get("/ui/styleguide/")
+    request.user = User(username="ada", is_staff=True)
+
+    page = styleguide(request).content.decode()
+
+    assert "total unknown, 12 devices seen: 3 allocated, 1 of these partly used, 9 unknown" in page
+    assert '<span class="quantity" title="80Gi = 85899345920">80\u202fGiB</span>' in page
+    assert re.search(
+        r'<time class="age" datetime="[^"]+" data-age title="[^"]+ UTC">4 s ago</time>', page
+    )
+    assert 'aria-sort="descending"' in page
