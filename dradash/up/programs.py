@@ -32,11 +32,11 @@ class Markers:
         return self.run / "pages-ready"
 
     @property
-    def tables_ready(self) -> Path:
-        return self.run / "tables-ready"
+    def work_ready(self) -> Path:
+        return self.run / "work-ready"
 
     def forget(self) -> None:
-        for marker in (self.pages_ready, self.tables_ready):
+        for marker in (self.pages_ready, self.work_ready):
             marker.unlink(missing_ok=True)
 
 
@@ -90,9 +90,9 @@ def product(home: HomeFolder, address: Address) -> Iterator[Program]:
         [*celery, "worker", *quiet],
         stop_signal="QUIT",
         stop_seconds=3,
-        after=markers.tables_ready,
+        after=markers.work_ready,
     )
-    yield Program("beat", [*celery, "beat", "--pidfile", ""], after=markers.tables_ready)
+    yield Program("beat", [*celery, "beat", "--pidfile", ""], after=markers.work_ready)
     yield Program(
         "starter", [sys.executable, "-m", "dradash.up.starter", address.host, str(address.port)]
     )

@@ -48,8 +48,9 @@ def _prepare(home: HomeFolder, address: Address) -> None:
     preparation.migrate()
     if told := preparation.create_first_admin():
         print(f"\n{told}", flush=True)
-    markers.tables_ready.touch()
+    # Worker and beat take two seconds of processor time to load: after the page that somebody waits for.
     wait_for_page(address, logs=home.logs)
+    markers.work_ready.touch()
 
 
 def wait_for_postgres() -> None:
