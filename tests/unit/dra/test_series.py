@@ -151,10 +151,14 @@ def test_steps_mean_lies_between_least_and_most(
 ) -> None:
     result = steps(found, gaps=gaps, start=NOON, end=NOON + 2 * HOUR, step=minutes * MINUTE)
 
-    known = [step for step in result if step.mean.available is not None]
+    known = [
+        (step.least.available, step.mean.available, step.most.available)
+        for step in result
+        if step.mean.available is not None
+    ]
     assert all(
-        step.least.available - 1e-9 <= step.mean.available <= step.most.available + 1e-9
-        for step in known
+        least is not None and most is not None and least - 1e-9 <= mean <= most + 1e-9
+        for least, mean, most in known
     )
 
 
