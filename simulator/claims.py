@@ -8,7 +8,7 @@ from simulator import objects
 from simulator.devices import FPGA, GPU
 from simulator.fleet import INCOMPLETE_POOL
 from simulator.objects import FINALIZER, Object
-from simulator.scheduling import Inventory
+from simulator.scheduling import Inventory, results_of
 
 _POD_CLAIM: Final = "resource.kubernetes.io/pod-claim-name"
 
@@ -95,11 +95,6 @@ def is_of_a_pod(claim: Object) -> bool:
     return _POD_CLAIM in (claim["metadata"].get("annotations") or {})
 
 
-def results(claim: Object) -> list[Object]:
-    allocation = (claim.get("status") or {}).get("allocation") or {}
-    return list((allocation.get("devices") or {}).get("results") or ())
-
-
 def with_finalizer(claim: Object) -> Object:
     return {**claim, "metadata": {**claim["metadata"], "finalizers": [FINALIZER]}}
 
@@ -155,7 +150,7 @@ def with_device_status(claim: Object, rng: random.Random, *, stamp: str) -> Obje
                 "hardwareAddress": ":".join(f"{rng.getrandbits(8):02x}" for _ in range(6)),
             },
         }
-        for result in results(claim)
+        for result in results_of(claim)
         if "bandwidth" in (result.get("consumedCapacity") or {})
     ]
     return {**claim, "status": {**claim["status"], "devices": reported}}

@@ -4,7 +4,7 @@ What happens is decided by one seeded source of chance and by simulated time, so
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from simulator.clock import Schedule
 from simulator.devices import CPU, FPGA, GPU, MIG, NIC
 from simulator.fleet import INCOMPLETE_POOL, INVALID_POOL, Fleet, PoolKey, PoolPlan
 from simulator.objects import Object
-from simulator.scheduling import Inventory, Key, Pool, survey
+from simulator.scheduling import Inventory, Key, Pool, results_of, survey
 from simulator.store import Store
 
 _ARRIVAL_SECONDS: Final = 5.0
@@ -34,6 +34,8 @@ class Life:
         self._busy: set[PoolKey] = set()
         self._known_pools: list[Pool] = []
         self._surveyed: list[int] = []
+        # By key of the claim: the version that was read, and what it holds.
+        self._known_results: dict[str, tuple[int, list[Object]]] = {}
 
     def begin(self) -> None:
         """Plan what happens next; the rest follows from it."""
@@ -83,13 +85,24 @@ class Life:
     def _follow_up(self, claim: Object) -> None:
         key = _key(claim)
         duration = self._random.expovariate(1 / 600.0)
-        if claims.results(claim):
+        if results_of(claim):
             self._after(duration, partial(self._end, key))
         else:
             self._after(1.0, partial(self._place, key, duration, patience=8))
 
     def _inventory(self) -> Inventory:
-        return Inventory(self._pools(), self._objects("ResourceClaim"))
+        return Inventory(self._pools(), self._results())
+
+    def _results(self) -> Iterator[Object]:
+        """Of all allocations. Claims that have not changed since the last time are not read again."""
+        known = self._known_results
+        self._known_results = {}
+        for stored in self._store.items("ResourceClaim"):
+            held = known.get(stored.key)
+            if held is None or held[0] != stored.resource_version:
+                held = (stored.resource_version, results_of(stored.decoded()))
+            self._known_results[stored.key] = held
+            yield from held[1]
 
     def _pools(self) -> list[Pool]:
         """Looked over again only after something was published, tainted or labelled."""
@@ -111,7 +124,7 @@ class Life:
     def _place(self, key: str, duration: float, *, patience: int) -> None:
         """What the scheduler does: devices for the claim now, or another try later. Pods give up at last."""
         claim = self._get("ResourceClaim", key)
-        if claim is None or claims.results(claim):
+        if claim is None or results_of(claim):
             return
         nodes = self._ready_nodes()
         self._random.shuffle(nodes)
@@ -134,14 +147,14 @@ class Life:
 
     def _report(self, key: str) -> None:
         claim = self._get("ResourceClaim", key)
-        if claim is not None and claims.results(claim):
+        if claim is not None and results_of(claim):
             stamp = self._schedule.stamp()
             self._put(claims.with_device_status(claim, self._random, stamp=stamp))
 
     def _end(self, key: str) -> None:
         """The pod ended: its reservation goes, then the devices, then the claim."""
         claim = self._get("ResourceClaim", key)
-        if claim is None or not claims.results(claim):
+        if claim is None or not results_of(claim):
             return
         self._put(claims.unreserved(claim))
         self._after(0.2, partial(self._free, key))
@@ -188,7 +201,7 @@ class Life:
             if any(
                 (result["driver"], result["pool"], result["device"]) == device
                 and not result.get("tolerations")
-                for result in claims.results(claim)
+                for result in results_of(claim)
             ):
                 key = _key(claim)
                 self._after(2.0, partial(self._end, key))

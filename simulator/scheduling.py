@@ -7,6 +7,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from dra.quantity import parse_quantity
@@ -49,7 +50,8 @@ class Pool:
 class Inventory:
     """What is taken of the pools that can give, and what is left."""
 
-    def __init__(self, pools: Sequence[Pool], claims: Iterable[Object] = ()) -> None:
+    def __init__(self, pools: Sequence[Pool], results: Iterable[Object] = ()) -> None:
+        """`results`: of all allocations there are."""
         self._pools = pools
         self._by_key = {pool.key: pool for pool in pools}
         # Of shared counters, by pool, set and name.
@@ -60,9 +62,7 @@ class Inventory:
         }
         self._holders: Counter[Key] = Counter()
         self._consumed: defaultdict[tuple[Key, str], int] = defaultdict(int)
-        for claim in claims:
-            allocation = (claim.get("status") or {}).get("allocation") or {}
-            self.take((allocation.get("devices") or {}).get("results") or ())
+        self.take(results)
 
     def allocate(
         self, requests: Sequence[Object], nodes: Iterable[str]
@@ -201,7 +201,8 @@ def share_amount(capacity: Mapping[str, Any], asked: str | None) -> str | None:
     return asked if wanted == amount_of(asked) else _text(wanted)
 
 
-def amount_of(raw: Any) -> int:
+@lru_cache(maxsize=4096)
+def amount_of(raw: str | int) -> int:
     """In units of 1e-9, so that sums are exact."""
     quantity = parse_quantity(raw)
     if quantity is None:
@@ -212,6 +213,12 @@ def amount_of(raw: Any) -> int:
 
 def _text(nanos: int) -> str:
     return str(nanos // 10**9) if nanos % 10**9 == 0 else f"{nanos}n"
+
+
+def results_of(claim: Object) -> list[Object]:
+    """What a claim holds; nothing while it is not allocated."""
+    allocation = (claim.get("status") or {}).get("allocation") or {}
+    return list((allocation.get("devices") or {}).get("results") or ())
 
 
 def survey(

@@ -30,7 +30,7 @@ def without_dependent(document: Any) -> Any:
 whole = schemathesis.openapi.from_dict(openapi())
 independent = schemathesis.openapi.from_dict(without_dependent(openapi()))
 bounded = settings(
-    max_examples=8,
+    max_examples=5,
     derandomize=True,
     deadline=None,
     database=None,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from simulator.scheduling import Inventory, Key, survey
+from simulator.scheduling import Inventory, Key, results_of, survey
 from tests.unit.dra.recorded import fleets
 
 
@@ -32,7 +32,7 @@ def test_inventory_gives_exactly_what_the_real_scheduler_gave(name: str) -> None
     slices = of_kind(fleet, "ResourceSlice")
     inventory = Inventory(
         survey(slices, of_kind(fleet, "DeviceTaintRule"), of_kind(fleet, "Node")),
-        of_kind(fleet, "ResourceClaim"),
+        [result for claim in of_kind(fleet, "ResourceClaim") for result in results_of(claim)],
     )
     newest = newest_generations(slices)
     placed, refused = tried(fleet["placed"]), tried(fleet["refused"])

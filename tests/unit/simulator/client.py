@@ -11,7 +11,9 @@ SLICES = "/apis/resource.k8s.io/v1/resourceslices"
 CLAIMS = "/apis/resource.k8s.io/v1/resourceclaims"
 POOL_STATUS_REQUESTS = "/apis/resource.k8s.io/v1alpha3/resourcepoolstatusrequests"
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-WATCH_LIST = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+WATCH_LIST = (
+    "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Api:
         response = self._pool.request(
             method,
             self._url + path,
-            body=body if isinstance(body, bytes) else body and json.dumps(body).encode(),
+            body=_encoded(body),
             headers={**self._headers, **(headers or {})},
             timeout=timeout,
             preload_content=False,
@@ -64,6 +66,12 @@ class Api:
 
     def post(self, path: str, body: object, **options: Any) -> Answer:
         return self.send("POST", path, body, **options)
+
+
+def _encoded(body: object) -> bytes | None:
+    if body is None or isinstance(body, bytes):
+        return body
+    return json.dumps(body).encode()
 
 
 def gzip_members(packed: bytes) -> list[bytes]:
