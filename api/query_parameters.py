@@ -13,10 +13,10 @@ _MOMENT: Json = {
     "type": "string",
     "anyOf": [{"format": "date-time"}, {"pattern": "^-[0-9]{1,8}[smhd]$"}],
 }
-# The first three are what to write; the others are understood all the same.
+# The first three are what to write; the others are understood all the same. Forms send the empty value for "not restricted".
 _FLAG: Json = {
     "type": "string",
-    "enum": ["true", "false", "any", "yes", "no", "1", "0", "on", "off"],
+    "enum": ["true", "false", "any", "yes", "no", "1", "0", "on", "off", ""],
 }
 
 
@@ -64,7 +64,7 @@ _ALL = (
     _any_of(
         "state",
         "State of the device.",
-        {"type": "string", "enum": list(DeviceState.values)},
+        {"type": "string", "enum": [*DeviceState.values, ""]},
         example="available",
     ),
     _single("partly_used", "Whether it is allocated and has room for another share.", _FLAG),
@@ -84,7 +84,7 @@ _ALL = (
     _any_of(
         "outcome",
         "What became of the request.",
-        {"type": "string", "enum": list(Outcome.values)},
+        {"type": "string", "enum": [*Outcome.values, ""]},
         example="answered",
     ),
     _single("differing", "Whether the server counts some pool otherwise.", _FLAG),

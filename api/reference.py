@@ -177,7 +177,7 @@ def _kind(schema: Json) -> str:
     if "anyOf" in schema and "type" not in schema:
         return " or ".join(_kind(each) for each in schema["anyOf"])
     if "enum" in schema:
-        return " | ".join(schema["enum"])
+        return " | ".join(each for each in schema["enum"] if each)
     kinds = schema.get("type", "any")
     names = kinds if isinstance(kinds, list) else [kinds]
     return " or ".join(_word(each, schema) for each in names)
