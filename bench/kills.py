@@ -93,7 +93,8 @@ def follow(cluster_id: int) -> None:
         child = os.fork()
         if child == 0:
             while True:
-                services.sync_cluster(cluster_id, seconds=WINDOW_SECONDS, clock=clock)
+                if not services.follow_cluster(cluster_id, seconds=WINDOW_SECONDS, clock=clock):
+                    time.sleep(0.5)
         print(child, flush=True)
         os.waitpid(child, 0)
 

@@ -12,7 +12,13 @@ import psycopg
 import redis
 import structlog
 from django.core.cache import cache
-from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    InterfaceError,
+    OperationalError,
+    connections,
+    transaction,
+)
 from django.db.utils import Error as DatabaseError
 
 from clusters import services as clusters
@@ -58,6 +64,9 @@ _BATCH_SECONDS: Final = 0.25
 _QUIET_SECONDS: Final = 0.03
 _IDLE_SECONDS: Final = 0.5
 _JOIN_SECONDS: Final = 30.0
+# A pass that was over so soon had nothing to read.
+_SHORTEST_PASS_SECONDS: Final = 1.0
+DATABASE_ERRORS: Final = (OperationalError, InterfaceError, psycopg.OperationalError)
 _DATABASE_AWAY: Final = "ingest.database_away_since"
 
 
@@ -68,6 +77,24 @@ class SyncResult:
     is_busy: bool = False
     tallies: Mapping[str, Tally] | None = None
     failure: str = ""
+
+
+def follow_cluster(cluster_id: int, *, seconds: float, clock: Callable[[], datetime]) -> bool:
+    """One pass that outlives a database that is away; whether the next one should follow at once.
+
+    Not when this one was over at once, having nothing to read: nobody runs in circles.
+    """
+    began = time.monotonic()
+    try:
+        result = sync_cluster(cluster_id, seconds=seconds, clock=clock)
+    except DATABASE_ERRORS as error:
+        # What was not stored is read again: cursors move only with their data.
+        log.warning("the database cannot be used", cluster=cluster_id, error=str(error))
+        _note_database_away(now=clock())
+        connections[DEFAULT_DB_ALIAS].close()
+        return False
+    is_worth_another = time.monotonic() - began >= _SHORTEST_PASS_SECONDS
+    return is_worth_another and not result.is_busy and not result.failure
 
 
 def sync_cluster(cluster_id: int, *, seconds: float, clock: Callable[[], datetime]) -> SyncResult:
@@ -384,7 +411,7 @@ def rediscover_cluster(cluster_id: int, *, clock: Callable[[], datetime]) -> Non
         )
 
 
-def note_database_away(*, now: datetime) -> None:
+def _note_database_away(*, now: datetime) -> None:
     """Remember, outside the database, since when it is away, so that the gap can say why."""
     with suppress(OSError, redis.RedisError):
         cache.add(_DATABASE_AWAY, now.isoformat(), timeout=86_400)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
-import psycopg
 import structlog
 from celery import shared_task
 from celery.signals import worker_ready
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
 
 from ingest import keeping, pool_status, services
 
 log = structlog.get_logger()
-
-# A pass that was over so soon had nothing to read: the next beat starts another, so that nobody runs in circles.
-_SHORTEST_PASS_SECONDS: Final = 1.0
-_DATABASE_ERRORS: Final = (OperationalError, InterfaceError, psycopg.Error)
 
 
 def _now() -> datetime:
@@ -38,24 +31,15 @@ def start_syncs() -> None:
     try:
         for cluster_id in services.clusters_to_sync():
             _queue_sync(cluster_id)
-    except _DATABASE_ERRORS as error:
+    except services.DATABASE_ERRORS as error:
         log.warning("the database cannot be reached", error=str(error))
 
 
 @shared_task(name="ingest.sync_cluster", ignore_result=True, time_limit=1800)
 def sync_cluster(cluster_id: int) -> None:
     """One window of one cluster. The next one is queued at its end, so that windows follow each other at once."""
-    began = time.monotonic()
     seconds = settings.DRADASH.watch_window_seconds
-    try:
-        result = services.sync_cluster(cluster_id, seconds=seconds, clock=_now)
-    except _DATABASE_ERRORS as error:
-        # What was not stored is read again: cursors move only with their data.
-        log.warning("the database cannot be reached", cluster=cluster_id, error=str(error))
-        services.note_database_away(now=_now())
-        return
-    is_worth_another = time.monotonic() - began >= _SHORTEST_PASS_SECONDS
-    if is_worth_another and not result.is_busy and not result.failure:
+    if services.follow_cluster(cluster_id, seconds=seconds, clock=_now):
         _queue_sync(cluster_id)
 
 
