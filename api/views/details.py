@@ -167,9 +167,21 @@ def with_resource_version(content: bytes, resource_version: str) -> Json:
     return whole
 
 
+class _KubernetesDumper(yaml.CSafeDumper):
+    """Quotes text that some reader of YAML takes for a number: a quantity such as 1e3, a version such as 0o7."""
+
+
+def _text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
+    style = "'" if text[:1] in set("+-.0123456789") else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_KubernetesDumper.add_representer(str, _text)
+
+
 def yaml_text(whole: Json) -> bytes:
     """As kubectl prints it: block style, members in the order of the object."""
     text: str = yaml.dump(
-        whole, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=10_000
+        whole, Dumper=_KubernetesDumper, sort_keys=False, allow_unicode=True, width=10_000
     )
     return text.encode()

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from api.views.details import yaml_text
 from tests.factories import api_rows
 
 
@@ -165,3 +166,13 @@ def test_detail_with_an_unknown_parameter_is_refused(refused: Any) -> None:
     status, problem = refused(f"pools/{row.id}/?limit=3")
 
     assert (status, problem["allowed"]) == (400, ["format"])
+
+
+@pytest.mark.parametrize(
+    "text", ["1e3", "0o7", "10", "1_000", "yes", "null", "", "~", ".5", "a: b"]
+)
+def test_yaml_keeps_text_that_looks_like_something_else(text: str) -> None:
+    assert yaml_text({"value": text}) in {
+        f"value: '{text}'\n".encode(),
+        f'value: "{text}"\n'.encode(),
+    }
