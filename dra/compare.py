@@ -29,6 +29,11 @@ class Difference:
     server: Figure
     reason: str
 
+    @property
+    def is_explained(self) -> bool:
+        """Whether the server's way of counting explains it, so that both read the same objects."""
+        return not self.reason.endswith(_UNEXPLAINED)
+
 
 @dataclass(frozen=True, slots=True)
 class _Facts:

@@ -1,22 +1,20 @@
 """The command line of `dradash inspect`."""
 
-from __future__ import annotations
-
 import argparse
+import io
 import json
+import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dra.values import Release
-from dradash.inspect.documents import Unreadable, read_text
-from dradash.inspect.report import Dump, report, report_shape
+from dradash.inspect.documents import read_text
+from dradash.inspect.reading import Unreadable
+from dradash.inspect.report import NEWEST, Dump, Report, report, report_sections
 from dradash.inspect.sources import source_files
 from dradash.inspect.text import report_text
-
-# The newest release whose rules the core knows.
-NEWEST = Release(1, 37)
 
 OK, UNREADABLE = 0, 1
 
@@ -26,15 +24,14 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     dump = read_dump([Path(path) for path in options.paths])
     found = report(dump, release=options.release, is_complete=options.complete)
+    chunks = (
+        _json(found) if options.format == "json" else report_text(found, lists_all=options.all)
+    )
     try:
-        if options.format == "json":
-            json.dump(report_shape(found), sys.stdout, indent=2, ensure_ascii=False)
-            sys.stdout.write("\n")
-        else:
-            sys.stdout.write(report_text(found))
+        _write(chunks)
     except BrokenPipeError:
-        # `… | head` has read enough.
-        sys.stderr.close()
+        # `… | head` has read enough. Nothing more can be written, not even by the interpreter when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return UNREADABLE if found.unreadable else OK
 
 
@@ -51,6 +48,33 @@ def read_dump(paths: Sequence[Path]) -> Dump:
     return dump
 
 
+def _json(found: Report) -> Iterator[str]:
+    """One entry a line: large reports are written as they are made, and can be searched by line."""
+    opening = "{"
+    for name, entries in report_sections(found).items():
+        yield f'{opening}\n"{name}": ['
+        separator = "\n"
+        for entry in entries:
+            yield separator + json.dumps(entry, ensure_ascii=not _writes_unicode())
+            separator = ",\n"
+        yield "]"
+        opening = ","
+    yield "\n}\n"
+
+
+def _writes_unicode() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
+def _write(chunks: Iterator[str]) -> None:
+    """Names in dumps may hold anything, also what the terminal's encoding or any other cannot say."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    for chunk in chunks:
+        sys.stdout.write(chunk)
+    sys.stdout.flush()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="dradash inspect",
@@ -60,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         "paths",
         nargs="+",
         metavar="FILE|FOLDER|ARCHIVE",
-        help="YAML or JSON of `kubectl get -o`, folders, or tar and zip archives of them",
+        help="YAML or JSON of `kubectl get -o`, folders, or tar and zip archives of them; - for standard input",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument(
@@ -71,9 +95,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--release",
         type=_release,
-        default=NEWEST,
         metavar="1.N",
         help=f"whose rules hold, {NEWEST.major}.{NEWEST.minor} by default",
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="list every device and claim as text, however many there are",
     )
     return parser
 

@@ -1,9 +1,7 @@
 """From documents to the report: the same values, by the same core, as from a live cluster."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dra import shapes
@@ -16,13 +14,24 @@ from dra.parsing import (
 )
 from dra.pools import Fleet, assess_fleet
 from dra.values import Problem, Release, ResourceClaim, ResourceSlice, TaintRule
-from dradash.inspect.documents import Document, Unreadable
+from dradash.inspect.reading import Document, ListHead, Unreadable
+from dradash.inspect.status_requests import (
+    AskedStatus,
+    ComparedRequest,
+    compare_request,
+    compared_request_shape,
+    parse_asked_status,
+)
+
+# The newest release whose rules the core knows.
+NEWEST = Release(1, 37)
 
 _PARSERS: dict[str, Callable[..., Parsed[Any]]] = {
     "ResourceSlice": parse_resource_slice,
     "ResourceClaim": parse_resource_claim,
     "DeviceTaintRule": parse_taint_rule,
     "DeviceClass": parse_device_class,
+    "ResourcePoolStatusRequest": parse_asked_status,
 }
 
 
@@ -45,39 +54,51 @@ class Dump:
     unreadable: list[Unreadable] = field(default_factory=list)
     objects: int = 0
 
-    def add(self, item: Document | Unreadable) -> None:
+    def add(self, item: Document | ListHead | Unreadable) -> None:
         """Take one document; what is of no concern here is only counted."""
         if isinstance(item, Unreadable):
             self.unreadable.append(item)
-            return
-        kind = str(item.body.get("kind", ""))
-        self.kinds.add(kind.removesuffix("List"))
-        if kind.endswith("List"):
+        elif isinstance(item, ListHead):
+            self.kinds.add(item.kind)
+        else:
+            self._take(item)
+
+    def _take(self, document: Document) -> None:
+        kind = document.body.get("kind")
+        if not isinstance(kind, str) or not kind:
+            message = "has no kind, so it cannot be told what it is"
+            self._note([Problem("no_kind", message, "warning")], document.place)
             return
         self.objects += 1
+        self.kinds.add(kind)
         parser = _PARSERS.get(kind)
-        if parser is not None:
-            self._take(kind, parser, item)
-
-    def _take(self, kind: str, parser: Callable[..., Parsed[Any]], item: Document) -> None:
-        parsed = parser(item.body, api_version=str(item.body.get("apiVersion", "")))
+        if parser is None:
+            return
+        parsed = parser(document.body, api_version=str(document.body.get("apiVersion", "")))
         if parsed.value is not None:
             self.found[kind].append(parsed.value)
-        self.problems.extend(PlacedProblem(each, item.place) for each in parsed.problems)
+        self._note(parsed.problems, document.place)
+
+    def _note(self, problems: Iterable[Problem], place: str) -> None:
+        self.problems.extend(PlacedProblem(each, place) for each in problems)
 
     def slices(self) -> list[ResourceSlice]:
         """All ResourceSlices; of two with one uid the newer."""
-        return list(_newest(self.found["ResourceSlice"], key=lambda s: s.uid or s.name))
+        return list(_newest(self.found["ResourceSlice"], key=lambda s: s.uid or s.name or id(s)))
 
     def claims(self) -> list[ResourceClaim]:
-        """All ResourceClaims; of two with one name or uid the newer."""
-        return list(
-            _newest(self.found["ResourceClaim"], key=lambda c: (c.ref.namespace, c.ref.name))
-        )
+        """All ResourceClaims; of two with one name the newer."""
+        key: Callable[[ResourceClaim], Any] = lambda c: (c.ref.namespace, c.ref.name)  # noqa: E731 -- typed
+        return sorted(_newest(self.found["ResourceClaim"], key=key), key=key)
 
     def taint_rules(self) -> list[TaintRule]:
         """All DeviceTaintRules by name; of two with one name the newer."""
         return list(_newest(self.found["DeviceTaintRule"], key=lambda rule: rule.name))
+
+    def status_requests(self) -> list[AskedStatus]:
+        """All ResourcePoolStatusRequests in order of name; of two with one name the newer."""
+        found = _newest(self.found["ResourcePoolStatusRequest"], key=lambda asked: asked.name)
+        return sorted(found, key=lambda asked: asked.name)
 
 
 def _newest(items: Iterable[Any], *, key: Callable[[Any], Any]) -> Iterable[Any]:
@@ -90,9 +111,10 @@ def _newest(items: Iterable[Any], *, key: Callable[[Any], Any]) -> Iterable[Any]
     return newest.values()
 
 
-def _version(item: Any) -> int:
-    text = item.resource_version
-    return int(text) if text.isascii() and text.isdigit() else 0
+def _version(item: Any) -> tuple[int, str]:
+    """Digits compare by their number; the length stands in front, so that no number is made of them."""
+    text = item.resource_version.lstrip("0")
+    return (len(text), text) if text.isascii() and text.isdigit() else (0, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,74 +122,143 @@ class Report:
     """What the dumps say."""
 
     fleet: Fleet
+    claims: tuple[ResourceClaim, ...]
+    status_requests: tuple[ComparedRequest, ...]
     problems: tuple[PlacedProblem, ...]
     unreadable: tuple[Unreadable, ...]
     objects: int
+    are_slices_known: bool
+    """Whether what is not published here is not published at all."""
     are_claims_known: bool
 
 
-def report(dump: Dump, *, release: Release, is_complete: bool) -> Report:
-    """Assess what was dumped. With `is_complete`, kinds that are absent are known to have no object in the cluster."""
+def report(dump: Dump, *, release: Release | None, is_complete: bool) -> Report:
+    """Assess what was dumped. With `is_complete`, kinds that are absent are known to have no object in the cluster.
+
+    Without a release the newest one's rules hold, except where an answer of the server shows that it is older.
+    """
+    are_slices_known = is_complete or "ResourceSlice" in dump.kinds
     are_claims_known = is_complete or "ResourceClaim" in dump.kinds
+    slices, claims = dump.slices(), dump.claims()
     fleet = assess_fleet(
-        dump.slices(),
-        claims=dump.claims() if are_claims_known else None,
+        slices,
+        claims=claims if are_claims_known else None,
         taint_rules=dump.taint_rules(),
-        release=release,
+        release=release or NEWEST,
     )
+    if not are_slices_known:
+        fleet = _without_absences(fleet)
+    requests = dump.status_requests()
+    pools = {pool.key: pool for pool in fleet.pools}
+    results = [result for claim in claims for result in claim.results] if requests else []
+    compared = [
+        compare_request(each, pools=pools, slices=slices, allocations=results, release=release)
+        for each in requests
+    ]
     problems = [
         *(PlacedProblem(each, None) for each in fleet.problems),
         *dump.problems,
         *(PlacedProblem(each, None) for each in _absent(dump, is_complete=is_complete)),
     ]
-    return Report(fleet, tuple(problems), tuple(dump.unreadable), dump.objects, are_claims_known)
+    return Report(
+        fleet=fleet,
+        claims=tuple(claims),
+        status_requests=tuple(compared),
+        problems=tuple(problems),
+        unreadable=tuple(dump.unreadable),
+        objects=dump.objects,
+        are_slices_known=are_slices_known,
+        are_claims_known=are_claims_known,
+    )
+
+
+def _without_absences(fleet: Fleet) -> Fleet:
+    """Where no slices were dumped, nothing follows from a device's being in none."""
+    problems = tuple(each for each in fleet.problems if each.code != "unpublished_allocation")
+    return replace(fleet, unpublished=(), problems=problems)
 
 
 def _absent(dump: Dump, *, is_complete: bool) -> list[Problem]:
     """What a reader must know about kinds that were not dumped."""
-    if is_complete or "ResourceSlice" not in dump.kinds:
+    if is_complete or not dump.kinds & set(_PARSERS):
         return []
-    problems = []
-    if "ResourceClaim" not in dump.kinds:
-        problems.append(
-            Problem(
-                "claims_not_given",
-                "There are no ResourceClaims here, so who holds what is unknown. Add the output of"
-                " `kubectl get resourceclaims -A -o yaml`, or say --complete if there are none.",
-            )
-        )
-    if "DeviceTaintRule" not in dump.kinds:
-        problems.append(
-            Problem(
-                "taint_rules_not_given",
-                "There are no DeviceTaintRules here: devices that one taints are shown as if it"
-                " were not there. Add the output of `kubectl get devicetaintrules -o yaml` where"
-                " the cluster serves them.",
-                "info",
-            )
-        )
-    return problems
+    return [problem for kind, problem in _ABSENT.items() if kind not in dump.kinds]
+
+
+_ABSENT = {
+    "ResourceSlice": Problem(
+        "slices_not_given",
+        "There are no ResourceSlices here, so which devices there are is unknown. Add the output of"
+        " `kubectl get resourceslices -o yaml`, or say --complete if there are none.",
+    ),
+    "ResourceClaim": Problem(
+        "claims_not_given",
+        "There are no ResourceClaims here, so who holds what is unknown. Add the output of"
+        " `kubectl get resourceclaims -A -o yaml`, or say --complete if there are none.",
+    ),
+    "DeviceTaintRule": Problem(
+        "taint_rules_not_given",
+        "There are no DeviceTaintRules here: devices that one taints are shown as if it"
+        " were not there. Add the output of `kubectl get devicetaintrules -o yaml` where"
+        " the cluster serves them.",
+        "info",
+    ),
+}
+
+
+def report_sections(found: Report) -> dict[str, Iterator[dict[str, Any]]]:
+    """The report as JSON, in the shapes of the REST API, section by section."""
+    pools = found.fleet.pools
+    return {
+        "pools": (shapes.pool_shape(pool) for pool in pools),
+        "devices": (shapes.device_shape(device) for pool in pools for device in pool.devices),
+        "counters": (
+            {"driver": pool.key.driver, "pool": pool.key.pool, **counter}
+            for pool in pools
+            for counter in shapes.counters_shape(pool.counters)
+        ),
+        "claims": _claims(found),
+        "pool_status_requests": map(compared_request_shape, found.status_requests),
+        "problems": _problems(found),
+    }
 
 
 def report_shape(found: Report) -> dict[str, Any]:
-    """The report as JSON, in the shapes of the REST API."""
-    return {
-        "pools": [shapes.pool_shape(pool) for pool in found.fleet.pools],
-        "devices": [
-            shapes.device_shape(device) for pool in found.fleet.pools for device in pool.devices
-        ],
-        "problems": [
-            *(
+    """All sections of the report."""
+    return {name: list(entries) for name, entries in report_sections(found).items()}
+
+
+def _claims(found: Report) -> Iterator[dict[str, Any]]:
+    published = {device.key for pool in found.fleet.pools for device in pool.devices}
+    for claim in found.claims:
+        yield {
+            "namespace": claim.ref.namespace,
+            "claim": claim.ref.name,
+            "claim_uid": claim.ref.uid,
+            "allocated": claim.is_allocated,
+            "allocations": [
                 {
-                    "code": placed.problem.code,
-                    "message": placed.problem.message,
-                    "place": placed.place,
+                    **shapes.allocation_shape(result),
+                    "published": result.key in published if found.are_slices_known else None,
                 }
-                for placed in found.problems
-            ),
-            *(
-                {"code": "unreadable", "message": each.message, "place": each.place}
-                for each in found.unreadable
-            ),
-        ],
-    }
+                for result in claim.results
+            ],
+            "reserved_for": [
+                {
+                    "api_group": each.api_group,
+                    "resource": each.resource,
+                    "name": each.name,
+                    "uid": each.uid,
+                }
+                for each in claim.reserved_for
+            ],
+            "deleted_at": claim.deletion_timestamp,
+        }
+
+
+def _problems(found: Report) -> Iterator[dict[str, Any]]:
+    for placed in found.problems:
+        problem = placed.problem
+        yield {"code": problem.code, "message": problem.message, "place": placed.place}
+    for each in found.unreadable:
+        yield {"code": "unreadable", "message": each.message, "place": each.place}

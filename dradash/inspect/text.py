@@ -1,16 +1,32 @@
-"""The report as text for people: pools with their figures, what is wrong, what still fits."""
-
-from __future__ import annotations
+"""The report as text for people: pools with their figures, what is wrong, what still fits, who holds what."""
 
 from collections.abc import Iterator
+from typing import Final
 
-from dra.values import AssessedPool, DeviceCounts
+from dra.compare import Difference
+from dra.findings import claim_words, in_words
+from dra.values import AllocationResult, AssessedPool, DeviceCounts, PoolKey, Problem
 from dradash.inspect.report import Report
+from dradash.inspect.status_requests import ComparedPool, ComparedRequest
+from dradash.inspect.words import (
+    UNKNOWN,
+    amount,
+    capacity_words,
+    claim_line,
+    counted,
+    device_lines,
+    figure,
+    node_cell,
+    printable,
+)
 
-UNKNOWN = "unknown"
-_COLUMNS = (
+# Devices, and claims, are listed one by one up to here, or when asked for.
+LISTED_AT_MOST: Final = 100
+_CELL: Final = 48
+_COLUMNS: Final = (
     "DRIVER",
     "POOL",
+    "NODE",
     "GEN",
     "SLICES",
     "TOTAL",
@@ -19,47 +35,59 @@ _COLUMNS = (
     "BLOCKED",
     "UNAVAIL",
 )
+# Free devices of such a pool are fewer than they look.
+_UNSAFE: Final = "overlapping_devices"
 
 
-def report_text(found: Report) -> str:
-    """The whole report."""
-    return "\n".join(_lines(found)) + "\n"
+def report_text(found: Report, *, lists_all: bool = False) -> Iterator[str]:
+    """The whole report, line by line."""
+    for line in _lines(found, lists_all=lists_all):
+        yield printable(line) + "\n"
 
 
-def _lines(found: Report) -> Iterator[str]:
+def _lines(found: Report, *, lists_all: bool) -> Iterator[str]:
+    pools = found.fleet.pools
+    devices = sum(pool.counts.seen for pool in pools)
     yield _answer(found)
-    if found.fleet.pools:
+    if pools:
         yield ""
-        yield from _table([_COLUMNS, *(_row(pool) for pool in found.fleet.pools)])
-    for pool in found.fleet.pools:
-        yield from _details(pool)
-    if found.problems or found.unreadable:
+        yield from _table([_COLUMNS, *(_row(pool) for pool in pools)])
+    lists_devices = lists_all or devices <= LISTED_AT_MOST
+    for pool in pools:
+        yield from _pool(pool, lists_devices=lists_devices)
+    if not lists_devices:
         yield ""
-        yield "Problems:"
-    for placed in found.problems:
-        place = f"{placed.place}: " if placed.place else ""
-        yield f"  {place}{placed.problem.message} [{placed.problem.code}]"
-    for each in found.unreadable:
-        yield f"  {each.place} {each.message} [unreadable]"
+        yield f"The {devices} devices are not listed here: add --all, or ask for --format json."
+    yield from _claims(found, lists_all=lists_all)
+    yield from _unpublished(found)
+    for compared in found.status_requests:
+        yield from _status_request(compared)
+    yield from _problems(found)
 
 
 def _answer(found: Report) -> str:
     pools = found.fleet.pools
+    if not pools and found.are_slices_known:
+        return f"No ResourceSlice among {counted(found.objects, 'object')}: no driver publishes devices here."
     if not pools:
-        return f"No ResourceSlice among {found.objects} objects: no driver publishes devices here."
+        return f"No ResourceSlice among {counted(found.objects, 'object')}: which devices there are is unknown."
     unknown = [pool for pool in pools if pool.counts.available is None]
     free = sum(pool.counts.available or 0 for pool in pools)
     seen = sum(pool.counts.seen for pool in pools)
     unusable = [pool for pool in pools if not (pool.is_complete and pool.is_valid)]
-    words = [f"{_count(len(pools), 'pool')}, {_count(seen, 'device')} seen"]
-    words.append(f"free unknown in {_count(len(unknown), 'pool')}" if unknown else f"{free} free")
+    at_most = "at most " if any(map(_is_unsafe, pools)) else ""
+    words = [f"{counted(len(pools), 'pool')}, {counted(seen, 'device')} seen"]
+    if unknown:
+        words.append(f"free unknown in {counted(len(unknown), 'pool')}")
+    else:
+        words.append(f"{at_most}{free} free")
     if unusable:
-        words.append(f"{_count(len(unusable), 'pool')} incomplete or invalid")
+        words.append(f"{counted(len(unusable), 'pool')} incomplete or invalid")
     return ", ".join(words) + "."
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _is_unsafe(pool: AssessedPool) -> bool:
+    return bool(pool.counts.available) and any(each.code == _UNSAFE for each in pool.problems)
 
 
 def _row(pool: AssessedPool) -> tuple[str, ...]:
@@ -67,45 +95,161 @@ def _row(pool: AssessedPool) -> tuple[str, ...]:
     return (
         pool.key.driver,
         pool.key.pool,
-        _figure(pool.generation),
-        f"{pool.slices_seen}/{_figure(pool.slices_expected)}",
-        _figure(counts.total) if counts.total is not None else f"{UNKNOWN} (>={counts.seen})",
+        _cut(node_cell(pool.node)),
+        figure(pool.generation),
+        f"{pool.slices_seen}/{figure(pool.slices_expected)}",
+        figure(counts.total) if counts.total is not None else f"{UNKNOWN} (>={counts.seen})",
         _allocated(counts),
-        _figure(counts.available),
-        _figure(counts.blocked),
-        _figure(counts.unavailable),
+        f"{'<=' if _is_unsafe(pool) else ''}{figure(counts.available)}",
+        figure(counts.blocked),
+        figure(counts.unavailable),
     )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CELL else text[: _CELL - 1] + "…"
 
 
 def _allocated(counts: DeviceCounts) -> str:
     partly = f" ({counts.partly_used} partly)" if counts.partly_used else ""
-    return _figure(counts.allocated) + partly
-
-
-def _figure(value: int | None) -> str:
-    return UNKNOWN if value is None else str(value)
+    return figure(counts.allocated) + partly
 
 
 def _table(rows: list[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
+    shown = [tuple(printable(cell) for cell in row) for row in rows]
+    widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]))]
+    for row in shown:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield "  ".join(cells).rstrip()
 
 
-def _details(pool: AssessedPool) -> Iterator[str]:
+def _pool(pool: AssessedPool, *, lists_devices: bool) -> Iterator[str]:
+    lines = [*_figures(pool), *(_problem(each) for each in pool.problems if _is_own(each))]
+    if lists_devices and pool.devices:
+        lines.append("  devices:")
+        lines += [line for device in pool.devices for line in device_lines(device)]
+    if lines:
+        yield ""
+        yield f"{pool.key.driver}/{pool.key.pool}:"
+        yield from lines
+
+
+def _figures(pool: AssessedPool) -> Iterator[str]:
+    """What stands behind the figures of the table."""
+    if pool.node.kind == "mixed" or len(node_cell(pool.node)) > _CELL:
+        yield f"  nodes: {pool.node.text}"
+    if pool.partitions:
+        yield f"  fits now: {_partitions(pool)}"
+    for use in pool.capacity:
+        yield f"  {capacity_words(use)}"
+    for counter in pool.counters:
+        left = UNKNOWN if counter.left is None else amount(counter.left)
+        yield f"  counter {counter.counter_set}/{counter.name}: {left} of {amount(counter.total)} left"
+    if pool.counts.admin_access:
+        yield f"  admin access: {counted(pool.counts.admin_access, 'device')}"
+
+
+def _partitions(pool: AssessedPool) -> str:
     fits = [f"{part.allocatable} × {part.type}" for part in pool.partitions if part.allocatable]
-    unknown = [part for part in pool.partitions if part.allocatable is None]
-    if not (pool.partitions or pool.capacity or pool.problems or pool.counts.admin_access):
+    if fits:
+        return " or ".join(fits)
+    is_unknown = any(part.allocatable is None for part in pool.partitions)
+    return UNKNOWN if is_unknown else "none of its partitions"
+
+
+def _is_own(problem: Problem) -> bool:
+    """Devices that are not published are listed by themselves."""
+    return problem.code != "unpublished_allocation"
+
+
+def _problem(problem: Problem) -> str:
+    mark = "-" if problem.severity == "info" else "!"
+    return f"  {mark} {problem.message} [{problem.code}]"
+
+
+def _claims(found: Report, *, lists_all: bool) -> Iterator[str]:
+    if not found.claims:
         return
     yield ""
-    yield f"{pool.key.driver}/{pool.key.pool}:"
-    if pool.partitions:
-        words = " or ".join(fits) or (UNKNOWN if unknown else "none of its partitions")
-        yield f"  fits now: {words}"
-    for use in pool.capacity:
-        yield f"  {use.name}: {use.available if use.available is not None else UNKNOWN} of {use.total} left"
-    if pool.counts.admin_access:
-        yield f"  admin access: {_count(pool.counts.admin_access, 'device')}"
-    for problem in pool.problems:
-        yield f"  ! {problem.message} [{problem.code}]"
+    if not lists_all and len(found.claims) > LISTED_AT_MOST:
+        yield f"The {len(found.claims)} claims are not listed here: add --all, or ask for --format json."
+        return
+    yield "Claims:"
+    yield from map(claim_line, found.claims)
+
+
+def _unpublished(found: Report) -> Iterator[str]:
+    held: dict[tuple[PoolKey, str], list[AllocationResult]] = {}
+    for result in found.fleet.unpublished:
+        held.setdefault((result.key.pool_key, claim_words(result)), []).append(result)
+    if held:
+        yield ""
+        yield "Held, but not published any more:"
+    published = {pool.key for pool in found.fleet.pools}
+    for (key, claim), results in held.items():
+        names = sorted({result.key.device for result in results})
+        number = f"{len(names)} devices, " if len(names) > 1 else ""
+        gone = "" if key in published else " (no slice of this pool is there)"
+        yield f"  {key.driver}/{key.pool}: {number}{in_words(names)}, by {claim}{gone}"
+
+
+def _status_request(compared: ComparedRequest) -> Iterator[str]:
+    asked = compared.asked
+    pool = f"/{asked.request.pool}" if asked.request.pool else ""
+    yield ""
+    yield f"Pool status request {asked.name} for {asked.request.driver}{pool}: {_outcome(compared)}"
+    for key in compared.blocked_by:
+        yield f"  ! waits for pool {key.driver}/{key.pool}, which is incomplete or of generation 0"
+    for each in compared.pools:
+        yield from _compared_pool(each)
+
+
+def _outcome(compared: ComparedRequest) -> str:
+    asked = compared.asked
+    if compared.outcome == "failed":
+        return f"failed: {asked.failure}"
+    if asked.statuses is None:
+        return "no answer"
+    answered = len(asked.statuses)
+    truncated = asked.pool_count is not None and asked.pool_count > answered
+    words = counted(answered, "pool") + (f" of {asked.pool_count}" if truncated else "")
+    if not compared.differing:
+        verdict = (
+            "agrees" if any(pool.differences == () for pool in compared.pools) else "not compared"
+        )
+        return f"answered for {words}, {verdict}"
+    rules = f"{compared.release.major}.{compared.release.minor}"
+    return f"answered for {words}, disagrees on {compared.differing} (by the rules of {rules})"
+
+
+def _compared_pool(pool: ComparedPool) -> Iterator[str]:
+    status = pool.status
+    if status.validation_error:
+        yield f"  {status.pool}: the server says: {status.validation_error}"
+    if pool.differences is None:
+        yield f"  {status.pool}: no slice of this pool is here to compare with"
+    elif pool.differences:
+        yield (
+            f"  ! {status.pool}: pool status request disagrees: reports {figure(status.allocated)} allocated"
+            f" of {figure(status.total)}, {figure(status.available)} available"
+        )
+        yield from map(_difference, pool.differences)
+
+
+def _difference(each: Difference) -> str:
+    return (
+        f"      {each.field}: {figure(each.ours)} here, {figure(each.server)} there: {each.reason}"
+    )
+
+
+def _problems(found: Report) -> Iterator[str]:
+    # What concerns a pool stands there already.
+    shown = [placed for placed in found.problems if _is_own(placed.problem)]
+    if shown or found.unreadable:
+        yield ""
+        yield "Problems:"
+    for placed in shown:
+        line = _problem(placed.problem)
+        yield f"{line[:4]}{placed.place}: {line[4:]}" if placed.place else line
+    for each in found.unreadable:
+        yield f"  ! {each.place} {each.message} [unreadable]"

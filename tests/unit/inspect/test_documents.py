@@ -2,12 +2,13 @@ from typing import Any
 
 import pytest
 
-from dradash.inspect.documents import Document, Unreadable, read_text
+from dradash.inspect.documents import read_text
+from dradash.inspect.reading import Document, ListHead, Unreadable
 
 NODE = {"kind": "Node", "metadata": {"name": "a"}}
 
 
-def read(text: str | bytes, name: str = "dump.yaml") -> list[Document | Unreadable]:
+def read(text: str | bytes, name: str = "dump.yaml") -> list[Document | ListHead | Unreadable]:
     raw = text if isinstance(text, bytes) else text.encode()
     return list(read_text(raw, name=name))
 
@@ -67,31 +68,105 @@ def test_yaml_alias_inside_itself_is_refused() -> None:
 
 
 def test_yaml_aliases_that_stand_for_too_much_are_refused() -> None:
-    levels = "".join(
-        f"k{n}: &k{n} [{', '.join([f'*k{n - 1}'] * 10)}]\n" for n in range(1, 12)
-    )
+    levels = "".join(f"k{n}: &k{n} [{', '.join([f'*k{n - 1}'] * 10)}]\n" for n in range(1, 12))
 
     found = read(f"k0: &k0 [1]\n{levels}")
 
-    assert found == [
-        Unreadable("dump.yaml:9", "is no YAML: stands for more than 50000000 values")
-    ]
+    assert found == [Unreadable("dump.yaml:9", "is no YAML: stands for more than 50000000 values")]
 
 
 def test_lists_are_opened_and_items_told_their_kind() -> None:
-    text = '{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"name":"a"}}]}'
+    text = '{"kind":"NodeList","apiVersion":"v1",\n"items":[{"metadata":{"name":"a"}},\n{"kind":"X"}]}'
 
     assert read(text) == [
-        Document({"kind": "NodeList", "apiVersion": "v1"}, "dump.yaml:1"),
-        Document({**NODE, "apiVersion": "v1"}, "dump.yaml:1"),
+        Document({**NODE, "apiVersion": "v1"}, "dump.yaml:2"),
+        Document({"kind": "X"}, "dump.yaml:3"),
+        ListHead("Node", 1),
     ]
 
 
-def test_list_of_null_items_is_an_empty_list() -> None:
-    text = '{"kind":"NodeList","apiVersion":"v1","items":null}'
+def test_list_that_tells_its_kind_behind_its_items_is_opened() -> None:
+    text = '{"apiVersion":"v1","items":[{"metadata":{"name":"a"}}],"kind":"NodeList"}'
 
     assert read(text) == [
-        Document({"kind": "NodeList", "apiVersion": "v1"}, "dump.yaml:1")
+        Document({**NODE, "apiVersion": "v1"}, "dump.yaml:1"),
+        ListHead("Node", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"kind":"NodeList","apiVersion":"v1","items":null}',
+        '{"kind":"NodeList","apiVersion":"v1","items":[]}',
+        "apiVersion: v1\nitems: []\nkind: NodeList\n",
+    ],
+)
+def test_list_without_items_tells_that_none_of_its_kind_is_there(text: str) -> None:
+    assert read(text) == [ListHead("Node", 1)]
+
+
+def test_list_printed_by_kubectl_is_read_item_by_item() -> None:
+    text = (
+        "apiVersion: v1\nitems:\n- kind: Node\n  metadata: {name: a}\n- kind: [\n- kind: Pod\n"
+        "kind: List\nmetadata:\n  resourceVersion: ''\n"
+    )
+
+    assert read(text) == [
+        Document(NODE, "dump.yaml:3"),
+        Unreadable("dump.yaml:6", "is no YAML: did not find expected node content"),
+        Document({"kind": "Pod"}, "dump.yaml:6"),
+        ListHead("", 1),
+    ]
+
+
+def test_list_with_anchors_is_read_as_a_whole() -> None:
+    text = "kind: List\nitems:\n- {kind: A, x: &x 1}\n- {kind: B, x: *x}\n"
+
+    assert read(text) == [
+        ListHead("", 1),
+        Document({"kind": "A", "x": 1}, "dump.yaml:1"),
+        Document({"kind": "B", "x": 1}, "dump.yaml:1"),
+    ]
+
+
+def test_items_that_are_no_list_are_named() -> None:
+    assert read("kind: NodeList\nitems: 3\n") == [
+        ListHead("Node", 1),
+        Unreadable("dump.yaml:1", "has items that are no list"),
+    ]
+
+
+def test_object_with_a_member_items_is_no_list() -> None:
+    assert read('{"kind":"Menu","items":[1]}') == [
+        Document({"kind": "Menu", "items": [1]}, "dump.yaml:1")
+    ]
+
+
+def test_json_list_that_breaks_off_keeps_the_items_before() -> None:
+    text = '{"kind":"List","items":[{"kind":"A"},\n{"kind":"B","x":'
+
+    assert read(text, "dump.json") == [
+        Document({"kind": "A"}, "dump.json:1"),
+        Unreadable("dump.json:2", "is no JSON: Expecting value"),
+    ]
+
+
+def test_json_indented_list_goes_on_behind_a_broken_item() -> None:
+    text = '{\n  "items": [\n    {\n      "kind": "A",,\n    },\n    {\n      "kind": "B"\n    }\n  ]\n}'
+
+    assert read(text, "dump.json") == [
+        Unreadable("dump.json:4", "is no JSON: Expecting property name enclosed in double quotes"),
+        Document({"kind": "B"}, "dump.json:6"),
+        ListHead("", 1),
+    ]
+
+
+def test_json_array_is_read_item_by_item() -> None:
+    assert read('[{"kind":"A"},\n{"kind":"B"}, 3, []]', "dump.json") == [
+        Document({"kind": "A"}, "dump.json:1"),
+        Document({"kind": "B"}, "dump.json:2"),
+        Unreadable("dump.json:2", "is a number, not a Kubernetes object"),
     ]
 
 
@@ -122,13 +197,58 @@ def test_deep_nesting_is_named(text: str) -> None:
     assert found
 
 
-def test_bytes_that_are_no_text_are_named_with_their_line() -> None:
-    assert read(b"kind: X\nname: \xff\n") == [
-        Unreadable("dump.yaml:2", "is not UTF-8 text")
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("x: !!timestamp 2026-01-01", "could not determine a constructor for the tag"),
+        ("x: !!python/object/apply:os.getcwd []", "could not determine a constructor for the tag"),
+        ("x: !!int many", "invalid literal for int()"),
+        ("x: 0x" + "f" * 5000, "a number of thousands of digits"),
+        ("x: " + "9" * 5000, "a number of thousands of digits"),
+        ("? [a]\n: b", "found unhashable key"),
+        ("x: \x1b[31m", "control characters are not allowed"),
+        ("x: \x00", "control characters are not allowed"),
+        ('{"x": NaN}', "NaN is no JSON value"),
+        ('{"x": ' + "9" * 5000 + "}", "Exceeds the limit"),
+        ('{"x" 1}', "a colon should stand here"),
+        ("{1: 2}", "a name in double quotes should stand here"),
+        ('{"x": 1 2}', "a comma or } should stand here"),
+    ],
+)
+def test_what_no_api_server_sends_is_refused(text: str, reason: str) -> None:
+    (found,) = read(text, "dump.json" if text.startswith("{") else "dump.yaml")
+
+    assert isinstance(found, Unreadable)
+    assert reason in found.message
+
+
+@pytest.mark.parametrize("text", ['{"kind":"X","x":1e999}', "kind: X\nx: 1e999\n"])
+def test_number_too_large_for_a_float_stays_text(text: str) -> None:
+    assert read(text) == [Document({"kind": "X", "x": "1e999"}, "dump.yaml:1")]
+
+
+def test_bytes_that_are_no_text_cost_their_document_alone() -> None:
+    assert read(b"kind: X\n---\nkind: Y\nname: \xff\n---\nkind: Z\n") == [
+        Document({"kind": "X"}, "dump.yaml:1"),
+        Unreadable("dump.yaml:4", "is no YAML: not UTF-8 text"),
+        Document({"kind": "Z"}, "dump.yaml:6"),
+    ]
+    assert read(b'{"kind":"X"}\n{"kind":"\xff"}\n{"kind":"Z"}', "dump.json") == [
+        Document({"kind": "X"}, "dump.json:1"),
+        Unreadable("dump.json:2", "is no JSON: not UTF-8 text"),
+        Document({"kind": "Z"}, "dump.json:3"),
     ]
 
 
-def test_scalar_is_no_object() -> None:
-    assert read("just words\n") == [
-        Unreadable("dump.yaml:1", "is a str, not a Kubernetes object")
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_of_shells_are_read(encoding: str) -> None:
+    assert read("kind: Ünïcode\n".encode(encoding)) == [
+        Document({"kind": "Ünïcode"}, "dump.yaml:1")
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("just words", "text"), ("3", "a number"), ("true", "true or false")]
+)
+def test_scalar_is_no_object(text: str, words: str) -> None:
+    assert read(text) == [Unreadable("dump.yaml:1", f"is {words}, not a Kubernetes object")]
