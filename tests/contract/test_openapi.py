@@ -29,14 +29,12 @@ def without_dependent(document: Any) -> Any:
 
 whole = schemathesis.openapi.from_dict(openapi())
 independent = schemathesis.openapi.from_dict(without_dependent(openapi()))
-bounded = settings(
-    max_examples=5,
-    derandomize=True,
-    deadline=None,
-    database=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+plain: dict[str, Any] = {
+    "derandomize": True,
+    "deadline": None,
+    "database": None,
+    "suppress_health_check": list(HealthCheck),
+}
 
 
 @pytest.fixture
@@ -58,7 +56,7 @@ def headers(transactional_db: None) -> dict[str, str]:
 
 
 @whole.parametrize()
-@bounded
+@settings(max_examples=5, phases=[Phase.explicit, Phase.generate], **plain)
 def test_every_answer_is_as_described(
     case: Any, headers: dict[str, str], live_server: Any, redis_client: Any
 ) -> None:
@@ -72,7 +70,7 @@ def test_every_answer_is_as_described(
 
 
 @independent.parametrize()
-@bounded
+@settings(max_examples=15, phases=[Phase.generate], **plain)
 def test_every_request_that_is_as_described_is_answered(
     case: Any, headers: dict[str, str], live_server: Any, redis_client: Any
 ) -> None:
