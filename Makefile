@@ -22,7 +22,7 @@ install: ## Make .venv with the `dradash` command, and no more
 	@echo "Ready: .venv/bin/dradash"
 
 test: developer ## Run the tests (ARGS='-k pools' and the like are passed on)
-	@$(PYTEST) -n auto $(ARGS)
+	@$(PYTEST) -n auto --dist loadgroup $(ARGS)
 
 test-e2e: developer ## Run the tests in a browser; needs Chromium
 	@$(IN)python -m pytest tests/e2e $(ARGS)

@@ -34,3 +34,7 @@ def _django(arguments: Sequence[str]) -> int:
 
 # Commands that run without Django's settings, and so without a database.
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"up": _up, "inspect": _inspect}
+
+
+if __name__ == "__main__":
+    main()

@@ -60,7 +60,7 @@ def _running(file: Path) -> list[psutil.Process]:
             return list(_group(record["pid"]))
         leader = psutil.Process(record["pid"]) if born == record["birth"] else None
         return [leader, *leader.children(recursive=True)] if leader else []
-    except (OSError, ValueError, KeyError, psutil.Error):
+    except (OSError, ValueError, KeyError, TypeError, psutil.Error):
         return []
 
 
