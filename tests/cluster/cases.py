@@ -5,6 +5,7 @@ names without a prefix are the controller's own unit-test table.
 """
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,6 +46,11 @@ def case_names(version: str = "1.37.2") -> list[str]:
     """Return the names of all recorded cases of a release that a live control plane can repeat."""
     names = {path.stem for path in (RECORDINGS / version).glob("*.json")}
     return sorted(names - NOT_REPEATABLE - {RULE_GATE_OFF})
+
+
+def is_upstream(name: str) -> bool:
+    """Whether a case is of the controller's own unit-test table."""
+    return not re.match(r"extra-|C\d\d-", name)
 
 
 def read_case(name: str, version: str = "1.37.2") -> Case:

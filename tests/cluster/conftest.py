@@ -8,14 +8,32 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.controlplane import ControlPlane
+from tests.cluster.live import Tally
 
 _FOLDER = Path(__file__).parent
+_TALLY = pytest.StashKey[Tally]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(_FOLDER):
             item.add_marker(pytest.mark.cluster)
+
+
+@pytest.fixture(scope="session")
+def tally(pytestconfig: pytest.Config) -> Tally:
+    """Told at the end of the session."""
+    return pytestconfig.stash.setdefault(_TALLY, Tally())
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    tally = config.stash.get(_TALLY, Tally())
+    if lines := tally.lines():
+        terminalreporter.section("the real control plane")
+        for line in lines:
+            terminalreporter.line(line)
 
 
 @pytest.fixture(scope="session")

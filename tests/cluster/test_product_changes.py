@@ -1,0 +1,93 @@
+"""What the log, the history and the gaps say of a driver's roll-out and of troubles of the control plane."""
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from clusters.models import ClusterKind
+from objects.models import Body
+from tests.cluster.client import Document
+from tests.cluster.controlplane import ControlPlane
+from tests.cluster.objects import device, held_claim, resource_slice, taint
+from tests.cluster.product import NAMESPACE, ROLE, Product, eventually, install, shipped_rights
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DRIVER = "gpu.example.com"
+SLICES, CLAIMS = "ResourceSlice", "ResourceClaim"
+KINDS = (SLICES, CLAIMS, "DeviceClass", "DeviceTaintRule", "Node")
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[ControlPlane]:
+    """One whose allocations are written by hand, so no scheduler or controller tidies them up."""
+    with ControlPlane(start_controllers=False) as started:
+        yield started
+
+
+@pytest.fixture
+def product(plane: ControlPlane) -> Product:
+    plane.wipe()
+    return Product.watching(plane)
+
+
+def gpus(number: int, *, generation: int = 1, count: int = 1, **parts: object) -> Document:
+    devices = [device(f"gpu-{number}-{index}", **parts) for index in range(2)]
+    return resource_slice(
+        f"slice-{number}", devices, driver=DRIVER, generation=generation, count=count
+    )
+
+
+def test_roll_out_slice_by_slice_is_incomplete_meanwhile_and_stores_no_body(
+    product: Product,
+) -> None:
+    plane = product.plane
+    plane.apply([gpus(number, count=3) for number in range(3)])
+    plane.apply([held_claim("held", DRIVER, "gpu-0-0")])
+    product.sync()
+    bodies = Body.objects.filter(cluster=product.cluster).count()
+    assert product.samples("node-0") == [(1, True, 6, 5)]
+
+    with product.following():
+        for number in range(3):
+            plane.apply([gpus(number, generation=2, count=3)])
+            seen = number + 1
+            eventually(lambda seen=seen: product.progress("node-0") == (2, seen, 3))
+
+    assert product.figures("node-0", DRIVER) == (6, 1, 0, 0, 0, 5, 0)
+    assert product.samples("node-0") == [(1, True, 6, 5), (2, False, None, 0), (2, True, 6, 5)]
+    assert product.events(SLICES)[3:] == [("modified", f"slice-{n}") for n in range(3)]
+    assert Body.objects.filter(cluster=product.cluster).count() == bodies
+    pool = product.rest("pools/")["results"][0]
+    history = product.rest(f"pools/{pool['id']}/history/")
+    latest = history["points"][-1]
+    assert (latest["generation"], latest["complete"], latest["devices"]["total"]) == (2, True, 6)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGKILL])
+def test_restart_of_the_api_server_repeats_nothing_and_recovers_by_itself(
+    product: Product, sig: signal.Signals
+) -> None:
+    plane = product.plane
+    plane.apply([gpus(0), resource_slice("other", [device("x")], driver=DRIVER, pool="other")])
+    plane.apply([held_claim("held", DRIVER, "gpu-0-0")])
+    product.sync()
+
+    with product.following():
+        plane.apply([gpus(0, taints=taint())])
+        eventually(lambda: product.figures("node-0", DRIVER) == (2, 1, 0, 1, 0, 0, 0))
+        plane.stop_api_server(sig)
+        plane.start_api_server()
+        plane.apply([gpus(0)])
+        eventually(lambda: product.figures("node-0", DRIVER) == (2, 1, 0, 0, 0, 1, 0), seconds=90)
+        eventually(lambda: set(product.kind_states().values()) == {"watching"}, seconds=90)
+
+    changes = product.events(SLICES)[2:]
+    assert changes[0] == ("modified", "slice-0")
+    assert changes[1:] in ([("modified", "slice-0")], [("resync_modified", "slice-0")])
+    assert product.events(CLAIMS) == [("resync_added", "held")]
+    assert product.reach() == "ok"
+    gaps = product.gaps(SLICES)
+    assert len(gaps) >= 1
+    assert {is_over for _, is_over in gaps} == {True}
