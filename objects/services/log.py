@@ -41,6 +41,7 @@ _OBJECT: Final = {
     "resource_version": "text",
     "digest": "uuid",
     "generation": "int8",
+    "first_seen_at": "timestamptz",
     "changed_at": "timestamptz",
     "deleted_at": "timestamptz",
 }
@@ -50,7 +51,7 @@ INSERT INTO objects_kubeobject AS o (
     first_seen_at, changed_at, deleted_at
 )
 SELECT %s, id, kind, uid, namespace, name, api_version, resource_version, digest, generation,
-    changed_at, changed_at, deleted_at
+    first_seen_at, changed_at, deleted_at
 FROM pg_temp.staged_object
 ON CONFLICT (cluster_id, kind, uid) DO UPDATE SET
     namespace = excluded.namespace, name = excluded.name, api_version = excluded.api_version,
@@ -98,6 +99,7 @@ class _State:
     changed_at: datetime | None
     is_live: bool
     before: Version | None
+    first_seen_at: datetime
     latest: Change | None = None
 
 
@@ -119,7 +121,7 @@ def record_changes(
             continue
         if state is None:
             version = Version(change.digest, change.generation)
-            state = _State(next(ids), version, None, is_live=False, before=None)
+            state = _State(next(ids), version, None, is_live=False, before=None, first_seen_at=now)
             states[change.kind, change.uid] = state
         events.append(_apply(state, change, cluster_id=cluster_id, now=now))
         if not change.is_deletion:
@@ -183,7 +185,7 @@ def _load(
         for uid, object_id, digest, generation, changed_at, is_live in cursor.fetchall():
             version = Version(digest, generation)
             before = version if is_live else None
-            states[kind, uid] = _State(object_id, version, changed_at, is_live, before)
+            states[kind, uid] = _State(object_id, version, changed_at, is_live, before, changed_at)
     return states
 
 
@@ -237,6 +239,7 @@ def _object_row(state: _State) -> tuple[Any, ...]:
         as_text(change.resource_version),
         state.version.digest,
         state.version.generation,
+        state.first_seen_at,
         state.changed_at,
         None if state.is_live else state.changed_at,
     )

@@ -1,0 +1,26 @@
+"""Clusters as the configuration makes them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from clusters import services
+from clusters.choices import Source
+from kube.connect import Target
+from objects.services.partitions import LOG, ensure_partitions
+from pools.services.rollups import HOURS, SAMPLES
+
+if TYPE_CHECKING:
+    from clusters.models import Cluster
+
+NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+
+def watched_cluster(name: str = "one", *, now: datetime = NOON) -> Cluster:
+    """A cluster with its kinds, and partitions around `now`."""
+    ensure_partitions([*LOG, *SAMPLES, *HOURS], now=now)
+    wanted = services.WatchedCluster(
+        name, Source.SIMULATED, Target("url", url="http://127.0.0.1:1")
+    )
+    return services.ensure_clusters([wanted], now=now)[0]

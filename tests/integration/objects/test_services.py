@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from objects import queries
+from objects.choices import Op
+from objects.models import Body, BodyDictionary, KubeObject, ObjectEvent
+from objects.queries import LiveObject, Version
+from objects.services import bodies, keeping
+from objects.services.log import Change, Moved, record_changes, record_missing
+from objects.services.partitions import LOG, drop_partitions, ensure_partitions
+from objects.services.staging import as_jsonb, open_cursor
+from tests.factories.clusters import NOON, watched_cluster
+
+if TYPE_CHECKING:
+    from clusters.models import Cluster
+
+pytestmark = pytest.mark.django_db
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return watched_cluster()
+
+
+def change(
+    name: str = "a", *, op: Op = Op.ADDED, text: str = "1", kind: str = "DeviceClass"
+) -> Change:
+    content = json.dumps({"metadata": {"name": name}, "spec": {"text": text}}).encode()
+    return Change(
+        op=op,
+        kind=kind,
+        uid=uuid.uuid5(uuid.NAMESPACE_OID, name),
+        namespace="",
+        name=name,
+        api_version="resource.k8s.io/v1",
+        resource_version=text,
+        digest=uuid.uuid5(uuid.NAMESPACE_OID, content.decode()),
+        generation=None,
+        content=content,
+    )
+
+
+def record(cluster: Cluster, *changes: Change, now: datetime = NOON) -> list[Moved]:
+    with transaction.atomic(), open_cursor() as cursor:
+        return record_changes(cursor, cluster.pk, changes, now=now)
+
+
+def log(cluster: Cluster) -> list[tuple[object, ...]]:
+    rows = ObjectEvent.objects.filter(cluster=cluster).order_by("at")
+    return list(rows.values_list("op", "resource_version"))
+
+
+def test_record_changes_keeps_each_change_of_one_batch_at_its_own_moment(
+    cluster: Cluster,
+) -> None:
+    record(
+        cluster,
+        change(text="1"),
+        change(op=Op.MODIFIED, text="2"),
+        change(op=Op.DELETED, text="3"),
+        change(op=Op.ADDED, text="4"),
+    )
+
+    assert log(cluster) == [("added", "1"), ("modified", "2"), ("deleted", "3"), ("added", "4")]
+    moments = (
+        ObjectEvent.objects.filter(cluster=cluster).order_by("at").values_list("at", flat=True)
+    )
+    assert list(moments) == [NOON + timedelta(microseconds=n) for n in range(4)]
+    stored = KubeObject.objects.get(cluster=cluster)
+    assert (stored.resource_version, stored.deleted_at, stored.first_seen_at) == ("4", None, NOON)
+
+
+def test_record_changes_given_twice_stores_once(cluster: Cluster) -> None:
+    record(cluster, change())
+
+    again = record(cluster, change(), now=NOON + HOUR)
+
+    assert again == []
+    assert log(cluster) == [("added", "1")]
+
+
+def test_record_changes_with_a_clock_set_back_keeps_the_order(cluster: Cluster) -> None:
+    record(cluster, change(text="1"))
+
+    record(cluster, change(op=Op.MODIFIED, text="2"), now=NOON - HOUR)
+
+    assert log(cluster) == [("added", "1"), ("modified", "2")]
+
+
+def test_record_changes_deletion_of_what_is_unknown_leaves_no_trace(cluster: Cluster) -> None:
+    assert record(cluster, change(op=Op.DELETED)) == []
+    assert not KubeObject.objects.exists()
+
+
+def test_record_changes_same_content_of_two_objects_is_one_body(cluster: Cluster) -> None:
+    first, second = change("a"), change("b")
+    twin = Change(
+        **{name: getattr(second, name) for name in ("op", "kind", "uid", "namespace", "name")},
+        api_version=first.api_version,
+        resource_version="9",
+        digest=first.digest,
+        generation=None,
+        content=first.content,
+    )
+
+    record(cluster, first, twin)
+
+    assert Body.objects.filter(cluster=cluster).count() == 1
+    assert queries.bodies(cluster.pk, [first.digest]) == {first.digest: first.content}
+
+
+def test_record_missing_logs_what_a_full_read_did_not_find(cluster: Cluster) -> None:
+    record(cluster, change())
+    object_id = KubeObject.objects.get(cluster=cluster).id
+
+    with transaction.atomic(), open_cursor() as cursor:
+        moved = record_missing(cursor, cluster.pk, [object_id, object_id + 1], now=NOON + HOUR)
+
+    assert [(each.object_id, each.after) for each in moved] == [(object_id, None)]
+    assert log(cluster) == [("added", "1"), ("resync_deleted", "1")]
+
+
+def test_bodies_many_of_one_kind_train_a_dictionary_and_are_read_back(cluster: Cluster) -> None:
+    changes = [change(f"name-{n}", text=f"a text of some length, {n} of it") for n in range(150)]
+
+    record(cluster, *changes)
+
+    dictionary = BodyDictionary.objects.get(cluster=cluster)
+    assert (dictionary.kind, dictionary.driver, dictionary.ratio > 1) == ("DeviceClass", "", True)
+    assert set(Body.objects.values_list("dictionary_id", flat=True)) == {dictionary.pk}
+    expected = {each.digest: each.content for each in changes}
+    assert queries.bodies(cluster.pk, expected) == expected
+
+
+def test_renew_dictionaries_trains_for_bodies_that_came_one_by_one(cluster: Cluster) -> None:
+    changes = [change(f"name-{n}", text=f"a text of some length, {n} of it") for n in range(120)]
+    for start in range(0, 120, 40):
+        record(cluster, *changes[start : start + 40])
+
+    made = bodies.renew_dictionaries(cluster.pk, now=NOON)
+    made_again = bodies.renew_dictionaries(cluster.pk, now=NOON)
+
+    assert (len(made), made_again) == (1, [])
+    record(cluster, change("new", text="a text of some length, new"))
+    assert Body.objects.filter(dictionary_id=made[0]).count() == 1
+
+
+def test_object_body_puts_the_pool_generation_back(cluster: Cluster) -> None:
+    content = b'{"kind":"ResourceSlice","spec":{"driver":"d","pool":{"name":"p"}}}'
+    slice_ = Change(
+        op=Op.ADDED,
+        kind="ResourceSlice",
+        uid=uuid.uuid4(),
+        namespace="",
+        name="s",
+        api_version="resource.k8s.io/v1",
+        resource_version="1",
+        digest=uuid.uuid4(),
+        generation=7,
+        content=content,
+    )
+    record(cluster, slice_)
+    object_id = KubeObject.objects.get(cluster=cluster).id
+
+    found = queries.object_body(cluster.pk, object_id)
+
+    assert found is not None
+    assert json.loads(found[1])["spec"]["pool"] == {"name": "p", "generation": 7}
+
+
+def test_live_objects_is_the_checkpoint_and_the_log_since(cluster: Cluster) -> None:
+    record(cluster, change("a", text="1"), change("b", text="1"))
+    ids = {row.name: row.id for row in KubeObject.objects.filter(cluster=cluster)}
+    written = keeping.write_checkpoint(cluster.pk, "DeviceClass", now=NOON + HOUR)
+    newer = change("a", op=Op.MODIFIED, text="2")
+    record(cluster, newer, now=NOON + 2 * HOUR)
+    record(cluster, change("b", op=Op.DELETED), now=NOON + 3 * HOUR)
+
+    at_first = queries.live_objects(cluster.pk, "DeviceClass", at=NOON)
+    before = queries.live_objects(cluster.pk, "DeviceClass", at=NOON - HOUR)
+    later = queries.live_objects(cluster.pk, "DeviceClass", at=NOON + 2 * HOUR)
+    latest = queries.live_objects(cluster.pk, "DeviceClass", at=NOON + 4 * HOUR)
+
+    assert written == 2
+    assert [each.object_id for each in at_first] == sorted(ids.values())
+    assert before == []
+    assert LiveObject(ids["a"], Version(newer.digest, None)) in later
+    assert latest == [LiveObject(ids["a"], Version(newer.digest, None))]
+
+
+@pytest.mark.parametrize(
+    ("kind", "age", "events", "is_due"),
+    [
+        ("ResourceClaim", timedelta(minutes=59), 5, False),
+        ("ResourceClaim", timedelta(minutes=61), 5, True),
+        ("ResourceClaim", timedelta(minutes=61), 0, False),
+        ("DeviceClass", timedelta(hours=23), 5, False),
+        ("DeviceClass", timedelta(hours=24), 0, True),
+    ],
+)
+def test_write_checkpoint_is_due_by_events_and_age(
+    cluster: Cluster, kind: str, age: timedelta, events: int, is_due: bool
+) -> None:
+    record(cluster, change("a", kind=kind))
+    keeping.write_checkpoint(cluster.pk, kind, now=NOON)
+    record(
+        cluster,
+        *(change("a", kind=kind, op=Op.MODIFIED, text=str(n)) for n in range(2, 2 + events)),
+        now=NOON + timedelta(minutes=1),
+    )
+
+    written = keeping.write_checkpoint(cluster.pk, kind, now=NOON + age)
+
+    assert written == (1 if is_due else None)
+
+
+def test_remove_orphans_removes_only_what_nothing_names(cluster: Cluster) -> None:
+    old, new = change(text="1"), change(op=Op.MODIFIED, text="2")
+    record(cluster, old, new)
+    gone = change("gone")
+    record(cluster, gone, change("gone", op=Op.DELETED))
+    ObjectEvent.objects.filter(cluster=cluster).delete()
+
+    removed = keeping.remove_orphans(
+        cluster.pk, gone_before=NOON + HOUR, now=NOON + timedelta(days=31)
+    )
+
+    assert removed == (1, 2)
+    assert list(Body.objects.filter(cluster=cluster).values_list("digest", flat=True)) == [
+        new.digest
+    ]
+
+
+def test_partitions_are_made_ahead_and_dropped_when_all_of_one_is_too_old() -> None:
+    now = NOON + timedelta(days=3650)
+
+    made = ensure_partitions(LOG, now=now)
+    made_again = ensure_partitions(LOG, now=now)
+    dropped = drop_partitions(LOG, before=now + timedelta(days=1))
+
+    days = ["20361125", "20361126"]
+    assert len(made) == 2 * 9
+    assert made_again == []
+    assert {f"objects_objectevent_p{day}" for day in days} <= set(dropped)
+    assert "objects_objectevent_p20361127" not in dropped
+
+
+def test_as_jsonb_replaces_what_postgres_cannot_keep() -> None:
+    with open_cursor() as cursor:
+        cursor.execute("SELECT %s::jsonb #>> '{}'", (as_jsonb("a\x00b \\u0000"),))
+        assert cursor.fetchone() == ("a\ufffdb \\u0000",)
+
+
+def test_log_row_of_the_same_object_and_moment_is_refused(cluster: Cluster) -> None:
+    record(cluster, change())
+    row = ObjectEvent.objects.get(cluster=cluster)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ObjectEvent(
+            cluster=cluster,
+            object_id=row.object_id,
+            at=row.at,
+            op=Op.MODIFIED,
+            resource_version="2",
+            digest=row.digest,
+        ).save(force_insert=True)
+
+
+def test_object_of_the_same_uid_is_refused(cluster: Cluster) -> None:
+    record(cluster, change())
+    row = KubeObject.objects.get(cluster=cluster)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        KubeObject.objects.create(
+            cluster=cluster,
+            kind=row.kind,
+            uid=row.uid,
+            name="another",
+            api_version=row.api_version,
+            resource_version="2",
+            digest=row.digest,
+            first_seen_at=NOON,
+            changed_at=NOON,
+        )
