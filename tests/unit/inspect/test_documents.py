@@ -28,7 +28,7 @@ def test_yaml_broken_document_is_named_and_the_rest_is_read() -> None:
     found = read(text)
 
     assert [type(each) for each in found] == [Document, Unreadable, Document]
-    assert found[1].place == "dump.yaml:5"
+    assert found[1] == Unreadable("dump.yaml:5", "is no YAML: did not find expected node content")
     assert found[2] == Document({"kind": "Pod"}, "dump.yaml:6")
 
 
