@@ -27,6 +27,7 @@ def configure(*, level: str, as_json: bool) -> None:
         processors=[
             structlog.stdlib.filter_by_level,
             *SHARED,
+            structlog.stdlib.PositionalArgumentsFormatter(),
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),

@@ -1,6 +1,12 @@
 import pytest
+from django.conf import settings
 
 from tests import services
+
+
+def pytest_configure() -> None:
+    # A hash that is slow on purpose takes a second of every test that signs in.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture(scope="session")

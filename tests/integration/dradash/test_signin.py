@@ -1,0 +1,103 @@
+import pytest
+import redis
+from django.contrib.auth.models import User
+from django.test import Client, RequestFactory
+from pytest_django import Settings
+
+from dradash import signin
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(autouse=True)
+def _account(db: None, redis_client: redis.Redis) -> None:
+    User.objects.create_user("ada", password=PASSWORD)
+
+
+def sign_in(client: Client, *, name: str = "ada", password: str = PASSWORD, **extra: str) -> bytes:
+    answer = client.post("/accounts/login/", {"username": name, "password": password}, **extra)
+    return b"signed in" if answer.status_code == 302 else answer.content
+
+
+def fail(client: Client, times: int, **extra: str) -> None:
+    for _ in range(times):
+        sign_in(client, password="wrong", **extra)
+
+
+def test_sign_in_with_the_password_leads_to_the_overview(client: Client) -> None:
+    answer = client.post("/accounts/login/", {"username": "ada", "password": PASSWORD})
+
+    assert (answer.status_code, answer["Location"]) == (302, "/")
+
+
+def test_sign_in_leads_to_no_other_site(client: Client) -> None:
+    answer = client.post(
+        "/accounts/login/?next=https://evil.example.com/",
+        {"username": "ada", "password": PASSWORD},
+    )
+
+    assert answer["Location"] == "/"
+
+
+def test_sign_in_after_nine_failures_is_taken(client: Client) -> None:
+    fail(client, 9)
+
+    assert sign_in(client) == b"signed in"
+
+
+def test_sign_in_after_ten_failures_is_refused_with_the_right_password(client: Client) -> None:
+    fail(client, 10)
+
+    assert b"Too many failed sign-ins" in sign_in(client)
+
+
+def test_sign_in_after_failures_counts_another_spelling_of_the_account(client: Client) -> None:
+    fail(client, 5)
+    for _ in range(5):
+        sign_in(client, name="ADA", password="wrong")
+
+    assert b"Too many failed sign-ins" in sign_in(client)
+
+
+def test_sign_in_from_another_address_is_not_locked_out(client: Client) -> None:
+    fail(client, 10, REMOTE_ADDR="192.0.2.66")
+
+    assert sign_in(client, REMOTE_ADDR="192.0.2.1") == b"signed in"
+
+
+def test_sign_in_from_an_address_that_tries_many_accounts_is_refused(
+    client: Client, redis_client: redis.Redis
+) -> None:
+    for number in range(signin.FAILURES_PER_ADDRESS):
+        sign_in(client, name=f"guess-{number}", password="wrong")
+
+    assert b"Too many failed sign-ins" in sign_in(client)
+    assert all(0 < redis_client.ttl(key) <= 3600 for key in redis_client.keys("*signin:*"))
+
+
+def test_sign_in_while_redis_is_away_is_closed(client: Client, settings: Settings) -> None:
+    settings.CACHES = {
+        "default": settings.CACHES["default"] | {"LOCATION": "unix:///nowhere/redis.sock"}
+    }
+
+    assert b"Sign-in is closed while Redis does not answer" in sign_in(client)
+
+
+@pytest.mark.parametrize(
+    ("proxies", "forwarded", "address"),
+    [
+        (0, "203.0.113.9", "192.0.2.1"),
+        (1, "203.0.113.9", "203.0.113.9"),
+        (1, "198.51.100.1, 203.0.113.9", "203.0.113.9"),
+        (2, "198.51.100.1, 203.0.113.9", "198.51.100.1"),
+        (2, "203.0.113.9", "192.0.2.1"),
+        (1, "", "192.0.2.1"),
+    ],
+)
+def test_client_address_believes_trusted_proxies_only(
+    rf: RequestFactory, settings: Settings, proxies: int, forwarded: str, address: str
+) -> None:
+    settings.TRUSTED_PROXY_COUNT = proxies
+    request = rf.get("/", REMOTE_ADDR="192.0.2.1", HTTP_X_FORWARDED_FOR=forwarded)
+
+    assert signin.client_address(request) == address

@@ -1,0 +1,36 @@
+import pytest
+from django.core.checks import CheckMessage
+from pytest_django import Settings
+
+from dradash import checks
+
+
+def ids(messages: list[CheckMessage]) -> list[str | None]:
+    return [message.id for message in messages]
+
+
+def test_check_without_secret_key_says_what_to_set(settings: Settings) -> None:
+    settings.SECRET_KEY = ""
+
+    messages = checks.secret_key_exists(None)
+
+    assert ids(messages) == ["dradash.E001"]
+    assert str(messages[0].hint).startswith("Set SECRET_KEY or SECRET_KEY_FILE")
+
+
+def test_check_with_secret_key_is_silent(settings: Settings) -> None:
+    settings.SECRET_KEY = "given"
+
+    assert checks.secret_key_exists(None) == []
+
+
+@pytest.mark.parametrize(
+    ("https", "debug", "expected"),
+    [(False, False, ["dradash.W001"]), (True, False, []), (False, True, [])],
+)
+def test_check_of_https_warns_only_where_passwords_travel(
+    settings: Settings, *, https: bool, debug: bool, expected: list[str]
+) -> None:
+    settings.HTTPS, settings.DEBUG = https, debug
+
+    assert ids(checks.https_is_on(None)) == expected

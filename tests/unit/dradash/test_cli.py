@@ -1,0 +1,52 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+NO_SETTINGS = {
+    name: value
+    for name, value in os.environ.items()
+    if name not in {"SECRET_KEY", "DATABASE_URL", "REDIS_URL"}
+}
+
+
+def dradash(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=REPOSITORY,
+        env=NO_SETTINGS | environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_command_of_django_runs_with_our_settings(tmp_path: Path) -> None:
+    done = dradash("diffsettings", DRADASH_HOME=str(tmp_path), SECRET_KEY="x")
+
+    assert (done.returncode, "ROOT_URLCONF = 'dradash.urls'" in done.stdout) == (0, True)
+
+
+def test_command_without_secret_key_says_what_to_set(tmp_path: Path) -> None:
+    done = dradash("check", DRADASH_HOME=str(tmp_path))
+
+    assert (done.returncode, "Set SECRET_KEY or SECRET_KEY_FILE" in done.stderr) == (1, True)
+
+
+def test_inspect_needs_neither_settings_nor_database(tmp_path: Path) -> None:
+    done = dradash(
+        "inspect",
+        "--format",
+        "json",
+        str(tmp_path),
+        DATABASE_URL="mysql://no",
+        DRADASH_RETENTION_DAYS="no",
+    )
+
+    assert '"pools"' in done.stdout
+
+
+def test_unknown_command_fails(tmp_path: Path) -> None:
+    done = dradash("fly", DRADASH_HOME=str(tmp_path), SECRET_KEY="x")
+
+    assert (done.returncode, "Unknown command: 'fly'" in done.stderr) == (1, True)
