@@ -89,7 +89,8 @@ def follow_cluster(cluster_id: int, *, seconds: float, clock: Callable[[], datet
         result = sync_cluster(cluster_id, seconds=seconds, clock=clock)
     except DATABASE_ERRORS as error:
         # What was not stored is read again: cursors move only with their data.
-        log.warning("the database cannot be used", cluster=cluster_id, error=str(error))
+        why = str(error).partition("\n")[0]
+        log.warning("the database cannot be used", cluster=cluster_id, why=why)
         _note_database_away(now=clock())
         connections[DEFAULT_DB_ALIAS].close()
         return False

@@ -132,10 +132,11 @@ def record_changes(
     _lock_bodies(cursor, cluster_id)
     bodies.store_bodies(cursor, cluster_id, contents, now=now)
     copy_rows(cursor, "objects_objectevent", _EVENT, events)
-    moved = [state for state in states.values() if state.latest is not None]
-    stage_rows(cursor, "staged_object", _OBJECT, map(_object_row, moved))
+    moved = [(state, state.latest) for state in states.values() if state.latest is not None]
+    rows = (_object_row(state, change) for state, change in moved)
+    stage_rows(cursor, "staged_object", _OBJECT, rows)
     cursor.execute(_MERGE, (cluster_id,))
-    return [_moved(state) for state in moved]
+    return [_moved(state, change) for state, change in moved]
 
 
 def record_missing(
@@ -226,9 +227,7 @@ def _apply(state: _State, change: Change, *, cluster_id: int, now: datetime) -> 
     )
 
 
-def _object_row(state: _State) -> tuple[Any, ...]:
-    change = state.latest
-    assert change is not None
+def _object_row(state: _State, change: Change) -> tuple[Any, ...]:
     return (
         state.object_id,
         change.kind,
@@ -245,10 +244,9 @@ def _object_row(state: _State) -> tuple[Any, ...]:
     )
 
 
-def _moved(state: _State) -> Moved:
-    assert state.latest is not None
+def _moved(state: _State, change: Change) -> Moved:
     after = state.version if state.is_live else None
-    return Moved(state.object_id, state.before, after, state.latest)
+    return Moved(state.object_id, state.before, after, change)
 
 
 def _lock_bodies(cursor: Cursor, cluster_id: int) -> None:

@@ -48,7 +48,7 @@ def stage_rows(
     if cursor.fetchone() == (None,):
         cursor.execute(f"CREATE TEMP TABLE {table} ({fields}) ON COMMIT DELETE ROWS")
     else:
-        cursor.execute(f"DELETE FROM pg_temp.{table}")
+        cursor.execute(f"DELETE FROM pg_temp.{table}")  # noqa: S608 -- made of constants
     return copy_rows(cursor, f"pg_temp.{table}", columns, rows)
 
 

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from clusters import services
+from clusters.choices import PoolStatusMode, Reach, Source
+from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
+from clusters.services import KindFailure, NodeState
+from kube.connect import Target
+from tests.factories.clusters import NOON, watched_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+pytestmark = pytest.mark.django_db
+
+MINUTE = timedelta(minutes=1)
+
+
+def kind(cluster: Cluster, name: str = "ResourceSlice") -> ClusterKind:
+    return ClusterKind.objects.get(cluster=cluster, kind=name)
+
+
+def read_once(cluster: Cluster) -> ClusterKind:
+    row = kind(cluster)
+    services.end_reading(
+        row, resource_version="10", count=1, api_version="v1", has_changed=True, now=NOON
+    )
+    return row
+
+
+def gaps(cluster: Cluster) -> list[tuple[object, ...]]:
+    rows = Gap.objects.filter(cluster=cluster).order_by("started_at")
+    return list(rows.values_list("started_at", "ended_at", "reason"))
+
+
+def test_ensure_clusters_again_changes_nothing() -> None:
+    first = watched_cluster()
+    revision = first.revision
+
+    second = watched_cluster()
+
+    assert (second.pk, second.revision) == (first.pk, revision)
+    assert ClusterKind.objects.filter(cluster=first).count() == 5
+
+
+def test_ensure_clusters_no_longer_watches_what_is_not_named() -> None:
+    one = watched_cluster("one")
+
+    two = watched_cluster("two")
+
+    assert dict(Cluster.objects.values_list("name", "is_watched")) == {"one": False, "two": True}
+    assert Cluster.objects.get(pk=one.pk).revision == 1
+    assert two.is_watched
+
+
+def test_ensure_clusters_follows_an_address_that_has_moved() -> None:
+    watched_cluster()
+    moved = services.WatchedCluster(
+        "one", Source.SIMULATED, Target("url", url="http://127.0.0.1:2")
+    )
+
+    services.ensure_clusters([moved], now=NOON)
+
+    cluster = Cluster.objects.get()
+    assert (cluster.url, services.target_of(cluster)) == (moved.target.url, moved.target)
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        (Source.KUBECONFIG, Target("kubeconfig", path="/a/b", context="c")),
+        (Source.KUBECONFIG, Target("kubeconfig")),
+        (Source.IN_CLUSTER, Target("in_cluster")),
+    ],
+)
+def test_target_of_is_what_the_cluster_was_made_with(source: Source, target: Target) -> None:
+    cluster = services.ensure_clusters([services.WatchedCluster("x", source, target)], now=NOON)[0]
+
+    assert services.target_of(cluster) == target
+
+
+def test_pause_and_mode_raise_the_revision_only_when_they_change_something() -> None:
+    cluster = watched_cluster()
+
+    services.pause_cluster(cluster.pk)
+    services.pause_cluster(cluster.pk)
+    services.set_pool_status_mode(cluster.pk, PoolStatusMode.ON)
+
+    cluster.refresh_from_db()
+    assert (cluster.is_paused, cluster.pool_status_mode, cluster.revision) == (True, "on", 2)
+
+
+def test_record_reach_again_writes_nothing() -> None:
+    cluster = watched_cluster()
+    services.record_reach(cluster.pk, Reach.OK, message="", now=NOON)
+
+    services.record_reach(cluster.pk, Reach.OK, message="", now=NOON + MINUTE)
+
+    cluster.refresh_from_db()
+    assert (cluster.reach_changed_at, cluster.revision) == (NOON, 1)
+
+
+def test_failure_opens_a_gap_from_the_latest_moment_known_and_recovery_closes_it() -> None:
+    cluster = watched_cluster()
+    row = read_once(cluster)
+
+    services.record_failure(row, KindFailure("unreachable", "gone"), now=NOON + MINUTE)
+    services.record_failure(row, KindFailure("timeout", "slow"), now=NOON + 2 * MINUTE)
+    failing = kind(cluster)
+    services.record_current([row], now=NOON + 3 * MINUTE)
+    services.close_gaps(cluster.pk, [row.kind], now=NOON + 3 * MINUTE)
+
+    assert gaps(cluster) == [(NOON, NOON + 3 * MINUTE, "api_unreachable")]
+    assert (failing.state, failing.failures, failing.failing_since) == (
+        "failing",
+        2,
+        NOON + MINUTE,
+    )
+    row.refresh_from_db()
+    assert (row.state, row.failures, row.retry_at) == ("watching", 0, None)
+
+
+def test_failure_of_a_kind_that_was_never_read_is_no_gap() -> None:
+    cluster = watched_cluster()
+
+    services.record_failure(kind(cluster), KindFailure("forbidden", "no"), now=NOON)
+
+    assert (kind(cluster).state, gaps(cluster)) == ("forbidden", [])
+
+
+@pytest.mark.parametrize(
+    ("code", "state", "reason"),
+    [
+        ("forbidden", "forbidden", "forbidden"),
+        ("not_found", "not_served", "api_unreachable"),
+        ("server_error", "failing", "api_unreachable"),
+        ("disk_full", "failing", "disk_full"),
+    ],
+)
+def test_failure_codes_become_states_and_reasons(code: str, state: str, reason: str) -> None:
+    cluster = watched_cluster()
+    row = read_once(cluster)
+
+    services.record_failure(row, KindFailure(code, "why"), now=NOON)
+
+    assert (kind(cluster).state, [gap[2] for gap in gaps(cluster)]) == (state, [reason])
+
+
+def test_failure_waits_as_long_as_the_server_asks() -> None:
+    cluster = watched_cluster()
+    failure = KindFailure("throttled", "busy", retry_after_seconds=120)
+
+    services.record_failure(kind(cluster), failure, now=NOON)
+
+    assert kind(cluster).retry_at == NOON + 2 * MINUTE
+
+
+@pytest.mark.parametrize("failures", [1, 2, 5, 6, 50])
+def test_backoff_is_between_a_second_and_a_minute(failures: int) -> None:
+    ceiling = min(60.0, 2.0**failures)
+
+    drawn = [services.backoff_seconds(failures) for _ in range(200)]
+
+    assert min(drawn) >= 1.0
+    assert max(drawn) <= ceiling
+
+
+def test_lock_kinds_refuses_a_reader_that_was_overtaken() -> None:
+    cluster = watched_cluster()
+    read_once(cluster)
+
+    with pytest.raises(services.Overtaken), transaction.atomic():
+        services.lock_kinds(cluster.pk, {"ResourceSlice": "9"})
+
+
+def test_begin_reading_shows_a_first_read_and_keeps_a_later_one_quiet() -> None:
+    cluster = watched_cluster()
+    row = kind(cluster)
+    services.begin_reading(row, now=NOON)
+    services.count_reading(row, 500)
+    first = kind(cluster)
+    row = read_once(cluster)
+
+    services.begin_reading(row, now=NOON)
+    services.count_reading(row, 500)
+
+    assert (first.state, first.read_count) == ("reading", 500)
+    assert (kind(cluster).state, kind(cluster).read_count) == ("watching", None)
+
+
+def node_rows(cluster: Cluster) -> dict[str, bool | None]:
+    return dict(ClusterNode.objects.filter(cluster=cluster).values_list("name", "is_ready"))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "is_whole", "counts", "expected"),
+    [
+        ([NodeState("a", True)], False, (0, 0), {"a": True, "b": None}),
+        ([NodeState("a", False)], False, (1, 0), {"a": False, "b": None}),
+        ([NodeState("b", None, is_gone=True)], False, (1, -1), {"a": True}),
+        ([NodeState("c", True)], False, (1, 1), {"a": True, "b": None, "c": True}),
+        ([NodeState("c", True)], True, (3, -1), {"c": True}),
+        ([NodeState("x", None, is_gone=True)], False, (0, 0), {"a": True, "b": None}),
+    ],
+)
+def test_record_nodes_writes_what_differs(
+    nodes: Sequence[NodeState],
+    is_whole: bool,
+    counts: tuple[int, int],
+    expected: dict[str, bool | None],
+) -> None:
+    cluster = watched_cluster()
+    both = [NodeState("a", True), NodeState("b", None)]
+    services.record_nodes(cluster.pk, both, is_whole=True, now=NOON)
+
+    changed = services.record_nodes(cluster.pk, nodes, is_whole=is_whole, now=NOON + MINUTE)
+
+    assert (changed, node_rows(cluster)) == (counts, expected)
+
+
+def test_gap_that_ends_before_it_began_is_refused() -> None:
+    cluster = watched_cluster()
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Gap.objects.create(
+            cluster=cluster, kind="Node", started_at=NOON, ended_at=NOON - MINUTE, reason="relist"
+        )
+
+
+def test_second_open_gap_of_a_kind_is_refused() -> None:
+    cluster = watched_cluster()
+    Gap.objects.create(cluster=cluster, kind="Node", started_at=NOON, reason="relist")
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Gap.objects.create(cluster=cluster, kind="Node", started_at=NOON, reason="relist")
+
+
+def test_kind_with_negative_failures_is_refused() -> None:
+    cluster = watched_cluster()
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ClusterKind.objects.filter(cluster=cluster).update(failures=-1)
+
+
+def test_cluster_without_a_name_is_refused() -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Cluster.objects.create(name="", source=Source.SIMULATED, created_at=NOON)
