@@ -59,5 +59,9 @@ def json_answer(code: int, value: Any, *, headers: Mapping[str, str] | None = No
 
 
 def text_answer(code: int, text: str, *, headers: Mapping[str, str] | None = None) -> Answer:
-    content = {"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}
+    content = {
+        "Cache-Control": "no-cache, private",
+        "Content-Type": "text/plain; charset=utf-8",
+        "X-Content-Type-Options": "nosniff",
+    }
     return Answer(code, text.encode(), {**content, **(headers or {})})

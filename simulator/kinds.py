@@ -61,7 +61,7 @@ RESOURCE_CLAIM: Final = Resource(
     "resourceclaims",
     DRA_GROUP,
     is_namespaced=True,
-    empty={"spec": {"devices": {}}, "status": {}},
+    empty={"spec": {"devices": {"requests": None}}, "status": {}},
     has_status=True,
 )
 RESOURCE_CLAIM_TEMPLATE: Final = Resource(
@@ -69,7 +69,7 @@ RESOURCE_CLAIM_TEMPLATE: Final = Resource(
     "resourceclaimtemplates",
     DRA_GROUP,
     is_namespaced=True,
-    empty={"spec": {"metadata": {}, "spec": {"devices": {}}}},
+    empty={"spec": {"metadata": {}, "spec": {"devices": {"requests": None}}}},
 )
 DEVICE_CLASS: Final = Resource(
     "DeviceClass",

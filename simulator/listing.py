@@ -194,5 +194,5 @@ def _read_token(token: str) -> tuple[int, str]:
         decoded = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
         return int(decoded["rv"]), str(decoded["start"]).rstrip("\0")
     except (ValueError, KeyError, TypeError) as problem:
-        message = f"continue key is not valid: {problem}"
+        message = f"invalid continue token: continue key is not valid: {problem}"
         raise statuses.bad_request(message) from problem

@@ -40,6 +40,8 @@ class Writes:
             metadata.pop(given_by_server, None)
         if resource.has_status:
             obj.pop("status", None)
+            if "status" in resource.empty:
+                obj["status"] = {}
         self._complete(collection, obj)
         self._validate(collection, obj)
         with self._store.changed:
@@ -79,7 +81,8 @@ class Writes:
             if wanted and wanted != before.uid:
                 raise statuses.wrong_uid(resource, name, wanted=wanted, actual=before.uid)
             deleted = self._store.delete(resource.kind, before.key)
-        if before.finalizers and deleted is not None:
+        # Kinds of the device group answer with what was deleted, others only while it lives on.
+        if deleted is not None and (before.finalizers or resource.group):
             return _object_answer(200, collection, deleted)
         return json_answer(200, statuses.success(resource, name=name, uid=before.uid))
 

@@ -36,7 +36,7 @@ def test_create_with_a_generated_name_makes_one_up(api: Api) -> None:
 def test_create_drops_a_status(api: Api) -> None:
     made = api.post(IN_DEFAULT, {**claim("c"), "status": {"reservedFor": []}}).json()
 
-    assert "status" not in made
+    assert made["status"] == {}
 
 
 def test_create_as_dry_run_stores_nothing(simulator: Simulator, api: Api) -> None:
@@ -76,24 +76,30 @@ def test_update_of_a_status_that_the_kind_does_not_have_is_not_served(api: Api) 
     assert api.send("PUT", f"{SLICES}/w0/status", resource_slice("w0")).status == 404
 
 
-def test_delete_answers_with_success_and_the_uid(simulator: Simulator, api: Api) -> None:
-    uid = simulator.objects("ResourceSlice")[0]["metadata"]["uid"]
+def test_delete_of_a_slice_answers_with_the_slice(simulator: Simulator, api: Api) -> None:
+    slice_ = simulator.objects("ResourceSlice")[0]
+    uid = slice_["metadata"]["uid"]
 
     answer = api.send("DELETE", f"{SLICES}/w0", {"preconditions": {"uid": uid}})
+
+    assert answer.json()["spec"] == slice_["spec"]
+    assert simulator.get("ResourceSlice", "w0") is None
+
+
+def test_delete_of_a_namespace_answers_with_success_and_the_uid(
+    simulator: Simulator, api: Api
+) -> None:
+    made = simulator.put({"kind": "Namespace", "metadata": {"name": "n"}})
+
+    answer = api.send("DELETE", "/api/v1/namespaces/n")
 
     assert answer.json() == {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {},
         "status": "Success",
-        "details": {
-            "name": "w0",
-            "group": "resource.k8s.io",
-            "kind": "resourceslices",
-            "uid": uid,
-        },
+        "details": {"name": "n", "kind": "namespaces", "uid": made["metadata"]["uid"]},
     }
-    assert simulator.get("ResourceSlice", "w0") is None
 
 
 def test_delete_of_what_has_finalizers_answers_with_the_marked_object(
