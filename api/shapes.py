@@ -42,7 +42,7 @@ def pool(row: Pool, known: Known) -> Json:
         },
         "partitions": row.partitions,
         "capacity": row.capacity,
-        "problems": row.problems,
+        "problems": _problems(row.problems),
         "observed_at": fresh.observed_at,
         "source": fresh.source,
     }
@@ -63,7 +63,7 @@ def device(row: Device, known: Known) -> Json:
         "attributes": _sorted(row.attributes),
         "capacity": row.capacity,
         "taints": row.taints,
-        "problems": row.problems,
+        "problems": _problems(row.problems),
         "observed_at": fresh.observed_at,
     }
 
@@ -91,6 +91,11 @@ def allocation(row: Allocation) -> Json:
     }
 
 
+def _problems(stored: Sequence[Json]) -> list[Json]:
+    """Without the severity that pages sort by: it is for eyes, and its words may change."""
+    return [{"code": each["code"], "message": each["message"]} for each in stored]
+
+
 def resource_slice(row: ResourceSlice, known: Known) -> Json:
     fresh = known.freshness[row.cluster_id]
     return {
@@ -105,7 +110,7 @@ def resource_slice(row: ResourceSlice, known: Known) -> Json:
         "node": row.node_name,
         "node_kind": row.node_kind,
         "device_count": row.device_count,
-        "problems": row.problems,
+        "problems": _problems(row.problems),
         "changed_at": row.changed_at,
         "observed_at": fresh.observed_at,
         "source": fresh.source,
