@@ -43,6 +43,7 @@ STATUS_LOCK: Final = 0x7270_7372
 _PARTITIONS_SINCE: Final = Release(1, 37)
 # Single pools that are asked about in one round, beside whole drivers.
 _MOST_SINGLE_POOLS: Final = 20
+_QUICK_SECONDS: Final = 1.0
 # How long the sync may take to come past an answer, so that it can be compared.
 _CATCH_UP_SECONDS: Final = 40.0
 _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
@@ -344,24 +345,36 @@ class _Asker:
     def wait_for(self, asked: Sequence[_Asked]) -> Iterator[tuple[_Asked, RequestAnswer | None]]:
         """Each request with its answer, None when there is none in time. All wait side by side."""
         deadline = time.monotonic() + self._seconds
+        waiting = list(asked)
         try:
-            for each in asked:
-                left = max(1.0, deadline - time.monotonic())
-                try:
-                    answer = pool_status.wait(
-                        self._connection,
-                        self._served,
-                        each.made.name,
-                        resource_version=each.made.resource_version,
-                        timeout_seconds=left,
-                    )
-                except KubeFailure as failure:
-                    self._end(each.row, failure)
-                    continue
-                yield each, answer if answer.is_answered else None
+            # Most answers come within milliseconds: one that does not come must not hold up the others.
+            for seconds in (_QUICK_SECONDS, None):
+                late = []
+                for each in waiting:
+                    left = seconds or max(1.0, deadline - time.monotonic())
+                    try:
+                        answer = self._wait(each, seconds=left)
+                    except KubeFailure as failure:
+                        self._end(each.row, failure)
+                        continue
+                    if answer.is_answered:
+                        yield each, answer
+                    else:
+                        late.append(each)
+                waiting = late
+            yield from ((each, None) for each in waiting)
         finally:
             for each in asked:
                 self._remove(each)
+
+    def _wait(self, asked: _Asked, *, seconds: float) -> RequestAnswer:
+        return pool_status.wait(
+            self._connection,
+            self._served,
+            asked.made.name,
+            resource_version=asked.made.resource_version,
+            timeout_seconds=seconds,
+        )
 
     def _remove(self, asked: _Asked) -> None:
         """What cannot be removed now is found by its label the next time."""

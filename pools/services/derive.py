@@ -18,6 +18,7 @@ from dra.values import (
     DriverName,
     PoolKey,
     PoolName,
+    Problem,
     Release,
     ResourceSlice,
     TaintRule,
@@ -338,7 +339,7 @@ def _pool_row(pool: AssessedPool) -> tuple[Any, ...]:
         counts.admin_access,
         as_jsonb([shapes.partition_shape(item) for item in pool.partitions]),
         as_jsonb(shapes.capacity_shape(pool.capacity)),
-        as_jsonb(shapes.problems_shape(pool.problems)),
+        as_jsonb(_problems(pool.problems)),
         as_jsonb(sorted({problem.code for problem in pool.problems})),
         max((_SEVERITIES[problem.severity] for problem in pool.problems), default=0),
     )
@@ -398,9 +399,16 @@ def _device_row(device: AssessedDevice, *, pool_id: int, object_id: int) -> tupl
         as_jsonb(shapes.attributes_shape(device)),
         as_jsonb(shapes.capacity_shape(device.capacity)),
         as_jsonb([shapes.taint_shape(taint) for taint in device.taints]),
-        as_jsonb(shapes.problems_shape(device.problems)),
+        as_jsonb(_problems(device.problems)),
         as_jsonb({use.name: _plain_number(use.total.nanos) for use in device.capacity}),
     )
+
+
+def _problems(found: Iterable[Problem]) -> list[dict[str, str]]:
+    """In the shape of the REST API, and how bad each is, by which pages sort and colour."""
+    return [
+        {"code": each.code, "message": each.message, "severity": each.severity} for each in found
+    ]
 
 
 def _plain_number(nanos: int) -> int | float:
@@ -415,7 +423,7 @@ def _write_slices(
         (
             each.object_id,
             len(each.slice.devices),
-            as_jsonb(shapes.problems_shape(each.slice.problems)),
+            as_jsonb(_problems(each.slice.problems)),
         )
         for slices in stored.values()
         for each in slices

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from dra.parsing import parse_resource_claim
+from dra.parsing import parse_resource_claim, parse_taint_rule
 from dra.pools import assess_pool
 from kube.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_SLICE
 from objects import queries
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from uuid import UUID
 
-    from dra.values import AllocationResult, AssessedPool, PoolKey
+    from dra.values import AllocationResult, AssessedPool, PoolKey, TaintRule
     from objects.services.staging import Cursor
 
 
@@ -31,7 +31,6 @@ _KINDS: Final = (RESOURCE_SLICE.name, RESOURCE_CLAIM.name, DEVICE_TAINT_RULE.nam
 _TICK: Final = timedelta(microseconds=1)
 # Clocks of workers on several hosts differ.
 _CLOCK_SLACK: Final = timedelta(seconds=10)
-_DELETIONS: Final = frozenset({Op.DELETED, Op.RESYNC_DELETED})
 _RESYNCS: Final = frozenset({Op.RESYNC_ADDED, Op.RESYNC_MODIFIED, Op.RESYNC_DELETED})
 
 
@@ -51,6 +50,7 @@ class _Past:
 
     slices: dict[int, tuple[Version | None, str]] = field(default_factory=dict)
     claims: dict[UUID, Version | None] = field(default_factory=dict)
+    rules: dict[UUID, Version | None] = field(default_factory=dict)
     restless: set[PoolKey] = field(default_factory=set)
     are_all_restless: bool = False
 
@@ -87,6 +87,7 @@ def pools_at(
         if version is not None
     ]
     stored = parsed_slices(cluster_id, rows)
+    rules = _rules(cluster_id, knowledge, past)
     allocations = (
         _allocations(cursor, cluster_id, wanted, past) if knowledge.are_claims_known else None
     )
@@ -95,7 +96,7 @@ def pools_at(
             key,
             [each.slice for each in stored[key]],
             allocations=None if allocations is None else allocations.get(key, []),
-            taint_rules=knowledge.taint_rules,
+            taint_rules=rules,
             release=knowledge.release,
         )
         for key in wanted
@@ -115,6 +116,17 @@ def _allocations(
         for result in _results(content):
             found[result.key.pool_key].append(result)
     return found
+
+
+def _rules(cluster_id: int, knowledge: Knowledge, past: _Past) -> tuple[TaintRule, ...] | None:
+    if knowledge.taint_rules is None or not past.rules:
+        return knowledge.taint_rules
+    changed = {str(uid) for uid in past.rules}
+    versions = [version for version in past.rules.values() if version is not None]
+    contents = queries.bodies(cluster_id, [version.digest for version in versions]).values()
+    then = [parse_taint_rule(msgspec.json.decode(content)).value for content in contents]
+    same = [rule for rule in knowledge.taint_rules if rule.uid not in changed]
+    return (*same, *(rule for rule in then if rule is not None))
 
 
 def _past(cursor: Cursor, cluster_id: int, moment: Moment) -> _Past:
@@ -153,8 +165,8 @@ def _past(cursor: Cursor, cluster_id: int, moment: Moment) -> _Past:
             past.slices[object_id] = (then, api_version)
         elif kind == RESOURCE_CLAIM.name:
             past.claims[uid] = then
-        elif then != _latest(events):
-            past.are_all_restless = True
+        else:
+            past.rules[uid] = then
     return past
 
 
@@ -180,10 +192,6 @@ def _at_answer(
         if number <= created:
             then = None if event.op == Op.DELETED else event.version
     return False, then
-
-
-def _latest(events: Sequence[_Event]) -> Version | None:
-    return None if events[-1].op in _DELETIONS else events[-1].version
 
 
 def _number(resource_version: str) -> int | None:

@@ -147,7 +147,9 @@ def record_comparison(
         answer.ours = shapes.pool_shape(pool)
         answer.differences = [asdict(difference) for difference in found]
         compared.append(answer)
-    row.pools_differing = sum(bool(answer.differences) for answer in compared)
+    # Where nothing was compared it is not known whether anything differs.
+    differing = sum(bool(answer.differences) for answer in compared)
+    row.pools_differing = differing if compared else None
     restless = len(answers) - len(compared)
     if restless:
         verb = "pool was" if restless == 1 else "pools were"
