@@ -38,9 +38,7 @@ class Cluster(models.Model):
     class Meta:
         ordering = ("name",)
         constraints = (
-            models.CheckConstraint(
-                name="cluster_name_not_empty", condition=~Q(name="")
-            ),
+            models.CheckConstraint(name="cluster_name_not_empty", condition=~Q(name="")),
         )
 
     def __str__(self) -> str:
@@ -52,9 +50,7 @@ class ClusterKind(models.Model):
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="kinds")
     kind = models.CharField(max_length=64)
-    state = models.CharField(
-        max_length=16, choices=ReadState, default=ReadState.WAITING
-    )
+    state = models.CharField(max_length=16, choices=ReadState, default=ReadState.WAITING)
     message = models.TextField(blank=True)
     api_version = models.TextField(blank=True)
     # Where the next watch goes on. Empty: nothing was read yet, or it must be read anew.
@@ -72,12 +68,8 @@ class ClusterKind(models.Model):
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(
-                name="cluster_kind_once", fields=("cluster", "kind")
-            ),
-            models.CheckConstraint(
-                name="cluster_kind_failures", condition=Q(failures__gte=0)
-            ),
+            models.UniqueConstraint(name="cluster_kind_once", fields=("cluster", "kind")),
+            models.CheckConstraint(name="cluster_kind_failures", condition=Q(failures__gte=0)),
         )
 
     def __str__(self) -> str:

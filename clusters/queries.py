@@ -1,7 +1,5 @@
 """Reads about clusters: how each is reached, how fresh what we know of it is, and where something was missed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -38,9 +36,7 @@ class Freshness:
     @property
     def source(self) -> str:
         """Where the figures come from, in words and resource versions."""
-        parts = [
-            f"{kind}s at {version}" for kind, version in self.resource_versions.items()
-        ]
+        parts = [f"{kind}s at {version}" for kind, version in self.resource_versions.items()]
         return "computed from " + ", ".join(parts) if parts else "nothing read yet"
 
     def is_stale(self, now: datetime) -> bool:
@@ -84,9 +80,7 @@ def _freshness(found: Cluster) -> Freshness:
         cluster_id=found.pk,
         cluster_name=found.name,
         observed_at=min(known) if is_whole else None,
-        resource_versions={
-            k.kind: k.resource_version for k in read if k.resource_version
-        },
+        resource_versions={k.kind: k.resource_version for k in read if k.resource_version},
         is_simulated=found.source == Source.SIMULATED,
         is_paused=found.is_paused,
         is_watched=found.is_watched,
@@ -127,9 +121,7 @@ def open_gaps() -> QuerySet[Gap]:
 
 def latest_gaps(cluster_id: int, *, count: int = 50) -> QuerySet[Gap]:
     """The newest gaps of one cluster, newest first."""
-    return Gap.objects.filter(cluster_id=cluster_id).order_by("-started_at", "-id")[
-        :count
-    ]
+    return Gap.objects.filter(cluster_id=cluster_id).order_by("-started_at", "-id")[:count]
 
 
 def nodes(cluster_id: int) -> QuerySet[ClusterNode]:

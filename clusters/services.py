@@ -325,11 +325,14 @@ def open_gap(row: ClusterKind, *, reason: str, message: str, now: datetime) -> N
         return
     words = _REASON_WORDS[reason]
     with connection.cursor() as cursor:
-        # A gap that is open stays as it began: its cause came first.
+        # A gap that is open stays as it began: its cause came first. A restore takes it over: the API server is away for it as
+        # well, and only of a restore must people know that what they were shown was taken back.
         cursor.execute(
-            "INSERT INTO clusters_gap (cluster_id, kind, started_at, reason, message)"
+            "INSERT INTO clusters_gap AS gap (cluster_id, kind, started_at, reason, message)"
             " VALUES (%s, %s, %s, %s, %s)"
-            " ON CONFLICT (cluster_id, kind) WHERE ended_at IS NULL DO NOTHING",
+            " ON CONFLICT (cluster_id, kind) WHERE ended_at IS NULL"
+            " DO UPDATE SET reason = excluded.reason, message = excluded.message"
+            f" WHERE excluded.reason = '{RESTORED}' AND gap.reason <> excluded.reason",
             [
                 row.cluster_id,
                 row.kind,

@@ -1,7 +1,5 @@
 """Overview: is my fleet fine, and how much of it is free?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

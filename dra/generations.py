@@ -190,12 +190,12 @@ def _count_problems(
         return [Problem("slice_counts_disagree", message, "error")]
     if expected is None:
         message = f"no slice says how many slices the pool has: {tail}"
-        return [Problem("slice_count_unknown", message, "warning")]
+        return [Problem("slice_count_unknown", message, "error")]
     if seen > expected:
         message = f"{seen} slices are there where {expected} {'is' if expected == 1 else 'are'} declared: {tail}"
         return [Problem("more_slices_than_declared", message, "error")]
     message = f"{seen} of {expected} slices of generation {generation} are there: {tail}"
-    return [Problem("incomplete_pool", message, "warning")]
+    return [Problem("incomplete_pool", message, "error")]
 
 
 def _generation_problems(key: PoolKey, generation: int | None) -> list[Problem]:

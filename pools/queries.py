@@ -3,8 +3,6 @@
 A filter is a frozen value, made from a URL by `pools.filters`; every list is one query plus its count, whatever its length.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -31,6 +29,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from clusters import queries as cluster_queries
+from clusters.models import Gap
 from dra import series
 from pools.models import (
     Allocation,
@@ -542,22 +541,22 @@ class History:
     step: timedelta | None
     points: tuple[HistoryPoint, ...]
     gaps: tuple[series.Span, ...]
+    # The same gaps with their kinds and reasons.
+    gap_rows: tuple[Gap, ...] = ()
 
 
 def pool_history(
     found: Pool, *, start: datetime, end: datetime, step: timedelta | None
 ) -> History:
     """What a pool was like between start and end, gaps as unknown figures; three queries."""
-    gaps = [
-        series.Span(gap.started_at, gap.ended_at)
-        for gap in cluster_queries.gaps([found.cluster_id], start=start, end=end)
-    ]
+    rows = tuple(cluster_queries.gaps([found.cluster_id], start=start, end=end))
+    gaps = [series.Span(gap.started_at, gap.ended_at) for gap in rows]
     if step is not None and end - start > RAW_HISTORY:
         points = _rolled_up(found, start=start, end=end, step=step)
     else:
         samples = pool_samples(found, start=start, end=end)
         points = _points(samples, gaps, start=start, end=end, step=step)
-    return History(start=start, end=end, step=step, points=tuple(points), gaps=tuple(gaps))
+    return History(start, end, step, tuple(points), tuple(gaps), gap_rows=rows)
 
 
 def pool_samples(found: Pool, *, start: datetime, end: datetime) -> list[series.Sample]:

@@ -162,9 +162,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(
-                        fields=("cluster", "kind"), name="cluster_kind_once"
-                    ),
+                    models.UniqueConstraint(fields=("cluster", "kind"), name="cluster_kind_once"),
                     models.CheckConstraint(
                         condition=models.Q(("failures__gte", 0)),
                         name="cluster_kind_failures",
@@ -200,9 +198,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ("-started_at",),
-                "indexes": [
-                    models.Index(fields=["cluster", "started_at"], name="gap_time")
-                ],
+                "indexes": [models.Index(fields=["cluster", "started_at"], name="gap_time")],
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(

@@ -1,7 +1,5 @@
 """What every page says about its clusters: which are shown, how fresh they are, and what is wrong with reading them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -54,9 +52,7 @@ class Scope:
         """What the figures in view were computed from; of several clusters only in general."""
         if len(self.shown) == 1:
             return self.shown[0].source
-        return _(
-            "computed from the ResourceSlices, claims and taint rules of each cluster"
-        )
+        return _("computed from the ResourceSlices, claims and taint rules of each cluster")
 
     @property
     def is_stale(self) -> bool:
@@ -135,10 +131,9 @@ def _status_url(chosen_name: str) -> str:
 
 def _freshness(scope: Scope) -> Freshness:
     is_failing = any(each.failures for each in scope.shown)
-    tone = "error" if is_failing else "warning" if scope.is_stale else "good"
     return Freshness(
         synced_at=scope.observed_at,
-        tone=tone,
+        tone="error" if is_failing else "warning" if scope.is_stale else "good",
         text="" if scope.clusters else _("No cluster"),
         url=reverse("clusters:list"),
     )
@@ -162,11 +157,7 @@ def banners_of(scope: Scope) -> list[Banner]:
     """What must be said about the clusters in view, before anything else."""
     if scope.chosen_name and scope.chosen is None:
         text = _("There is no cluster called %(name)s.") % {"name": scope.chosen_name}
-        return [
-            Banner(
-                "note", text, url=reverse("clusters:list"), url_label=_("All clusters")
-            )
-        ]
+        return [Banner("note", text, url=reverse("clusters:list"), url_label=_("All clusters"))]
     rows = (scope.chosen,) if scope.chosen else scope.clusters
     return [banner for row in rows for banner in _banners(row, scope)]
 
@@ -176,15 +167,9 @@ def _banners(row: Cluster, scope: Scope) -> list[Banner]:
     named = {"name": row.name}
     banners = []
     if row.source == Source.SIMULATED:
-        banners.append(
-            Banner(
-                "simulated", _("%(name)s is simulated: nothing in it is real.") % named
-            )
-        )
+        banners.append(Banner("simulated", _simulated(row)))
     if not row.is_watched:
-        text = (
-            _("%(name)s is no longer watched. This is what was stored of it.") % named
-        )
+        text = _("%(name)s is no longer watched. This is what was stored of it.") % named
         return [*banners, Banner("note", text)]
     if row.is_paused:
         text = _("%(name)s is paused: nothing new is read.") % named
@@ -199,6 +184,12 @@ def _banners(row: Cluster, scope: Scope) -> list[Banner]:
     return [*banners, *(failures or _silent_troubles(row, scope, url=url))]
 
 
+def _simulated(row: Cluster) -> str:
+    if row.name == Source.SIMULATED:
+        return _("This is the simulated cluster: nothing in it is real.")
+    return _("%(name)s is a simulated cluster: nothing in it is real.") % {"name": row.name}
+
+
 def _failures(row: Cluster, fresh: queries.Freshness, *, url: str) -> list[Banner]:
     if row.reach not in _REACHED:
         words = {
@@ -206,9 +197,7 @@ def _failures(row: Cluster, fresh: queries.Freshness, *, url: str) -> list[Banne
             "reach": row.get_reach_display(),
             "message": row.reach_message,
         }
-        text = _(
-            "%(name)s: %(reach)s. %(message)s What is shown is the latest that was read."
-        )
+        text = _("%(name)s: %(reach)s. %(message)s What is shown is the latest that was read.")
         return [
             Banner(
                 "unreachable",
@@ -224,9 +213,7 @@ def _failures(row: Cluster, fresh: queries.Freshness, *, url: str) -> list[Banne
 def _kind_banner(row: Cluster, kind: ClusterKind, *, url: str) -> Banner:
     words = {"name": row.name, "kind": kind.kind, "message": kind.message}
     if kind.state == ReadState.FORBIDDEN:
-        text = _(
-            "%(name)s: we may not read %(kind)ss. What depends on them is unknown."
-        )
+        text = _("%(name)s: we may not read %(kind)ss. What depends on them is unknown.")
         return Banner("forbidden", text % words, command=grant_command(kind.kind))
     return Banner(
         "unreachable",
@@ -243,9 +230,7 @@ def _silent_troubles(row: Cluster, scope: Scope, *, url: str) -> list[Banner]:
     named = {"name": row.name}
     gaps = [gap for gap in scope.open_gaps if gap.cluster_id == row.pk]
     if fresh.observed_at is not None and fresh.is_stale(scope.now):
-        text = _(
-            "%(name)s was not read for longer than it should be. Is the worker running?"
-        )
+        text = _("%(name)s was not read for longer than it should be. Is the worker running?")
         return [
             Banner(
                 "stale",

@@ -1,7 +1,5 @@
 """The pages about clusters: what each can tell us, how fresh that is, and the few things a person may change."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -150,13 +148,9 @@ def _cluster_line(row: Cluster, scope: Scope) -> ClusterLine:
 
 def _list_answer(lines: Sequence[ClusterLine]) -> str:
     if not lines:
-        return _(
-            "No cluster is watched. Name one in DRADASH_CLUSTERS, or start with --simulated."
-        )
+        return _("No cluster is watched. Name one in DRADASH_CLUSTERS, or start with --simulated.")
     fine = sum(_is_fine(line) for line in lines)
-    start = ngettext("%(count)s cluster", "%(count)s clusters", len(lines)) % {
-        "count": len(lines)
-    }
+    start = ngettext("%(count)s cluster", "%(count)s clusters", len(lines)) % {"count": len(lines)}
     if fine == len(lines):
         return _("%(clusters)s, read and current.") % {"clusters": start}
     return _("%(clusters)s, %(fine)s of them read and current.") % {
@@ -227,9 +221,7 @@ def _kind_lines(row: Cluster, found: Capabilities | None) -> list[KindLine]:
     return [_kind_line(name, found, read.get(name)) for name in KINDS]
 
 
-def _kind_line(
-    name: str, found: Capabilities | None, read: ClusterKind | None
-) -> KindLine:
+def _kind_line(name: str, found: Capabilities | None, read: ClusterKind | None) -> KindLine:
     served = found.resources.get(name) if found else None
     rights: Mapping[Any, bool | None] = found.rights if found else {}
     verbs = KINDS[name].verbs
@@ -251,9 +243,7 @@ def _gates(found: Capabilities | None) -> tuple[tuple[str, ...], tuple[GateLine,
     components = tuple(sorted(found.gates))
     names = sorted({name for gates in found.gates.values() for name in gates})
     lines = tuple(
-        GateLine(
-            name, tuple(found.gates[component].get(name) for component in components)
-        )
+        GateLine(name, tuple(found.gates[component].get(name) for component in components))
         for name in names
     )
     return components, lines
@@ -274,9 +264,7 @@ def _detail_answer(row: Cluster, fresh: queries.Freshness, *, now: datetime) -> 
             "kinds": kinds,
         }
     if fresh.is_stale(now):
-        return (
-            _("Runs %(version)s. It was not read for longer than it should be.") % words
-        )
+        return _("Runs %(version)s. It was not read for longer than it should be.") % words
     return _("Runs %(version)s. All that we need is read and current.") % words
 
 

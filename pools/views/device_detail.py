@@ -1,7 +1,5 @@
 """One device: what is it, who holds it, and since when is it so?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,11 +1,10 @@
 """Devices: where is a device like this?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -125,7 +124,7 @@ def device_list_page(request: HttpRequest, scope: Scope) -> DeviceListPage:
     )
 
 
-def _page(request: HttpRequest, found: queries.QuerySet[Device]) -> tuple[Page[Device], list[str]]:
+def _page(request: HttpRequest, found: QuerySet[Device]) -> tuple[Page[Device], list[str]]:
     sort = request.GET.get("sort") or DEFAULT_SORT
     problems = []
     if sort.lstrip("-") not in queries.DEVICE_ORDERS:

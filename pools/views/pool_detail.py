@@ -1,48 +1,41 @@
 """One pool: what is in it, who holds it, what was it like?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
+from clusters import queries as cluster_queries
+from clusters.models import Cluster
 from clusters.queries import Freshness
-from clusters.views.frame import read_scope, scope_of
-from dra.series import FIGURES
+from clusters.views.frame import Scope, read_scope, scope_of
 from pools import queries
-from pools.models import (
-    Allocation,
-    Device,
-    Pool,
-    PoolStatusAnswer,
-    PoolStatusRequest,
-    ResourceSlice,
+from pools.models import Allocation, Device, Pool, PoolStatusRequest, ResourceSlice
+from pools.views.comparison import Comparison, comparison_of
+from pools.views.history import default_range, pool_chart
+from pools.views.shared import (
+    TONES,
+    ShownCapacity,
+    ShownProblem,
+    counts_of,
+    fits_now,
+    problems_of,
+    shown_capacity,
+    slices_note,
 )
-from pools.views.shared import ShownProblem, counts_of, fits_now, problems_of, slices_note
-from ui.charts import (
-    HistoryChart,
-    Mark,
-    RangeLink,
-    Span,
-    chosen_span,
-    range_links,
-    state_series,
-)
+from ui.charts import HistoryChart, RangeLink, chosen_span, range_links
 from ui.formatting import number
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment, wants_fragment
+from ui.lists import with_query
 from ui.paging import InvalidCursor, keyset_page
 
 DEVICE_ORDER = ("name", "id")
-# What a chart can show; a longer time is averaged over steps.
-CHART_POINTS = 300
-# Up to here every single change is drawn.
-EXACT_CHART = timedelta(hours=2)
-_CHART_STATES = ("allocated", "partly_used", "available", "blocked", "unavailable")
+# Slices and generations that the page lists; of more it says how many there are.
+MOST_ROWS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +44,7 @@ class DeviceLine:
 
     device: Device
     holders: tuple[Allocation, ...]
+    capacity: tuple[ShownCapacity, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +60,8 @@ class PoolNow:
     slices_note: str
     problems: tuple[ShownProblem, ...]
     lines: tuple[DeviceLine, ...]
-    next_cursor: str | None
-    previous_cursor: str | None
+    next_url: str
+    previous_url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +69,17 @@ class PoolPage:
     """What else the page shows, and does not refresh."""
 
     slices: tuple[ResourceSlice, ...]
+    slice_count: int
     older_slices: int
     chart: HistoryChart
     ranges: Sequence[RangeLink]
     generations: tuple[queries.GenerationChange, ...]
     status_request: PoolStatusRequest | None
-    server: PoolStatusAnswer | None
+    status_tone: str
+    are_requests_made: bool
+    server: Comparison | None
+    server_request_id: int | None
+    server_observed_at: datetime | None
 
 
 @require_GET
@@ -91,14 +90,15 @@ def pool_detail(request: HttpRequest, pool_id: int) -> HttpResponse:
     except Pool.DoesNotExist:
         raise Http404(_("There is no such pool.")) from None
     moment = scope_of(request).now
-    fresh = read_scope(str(pool.cluster_id), now=moment).fresh[pool.cluster_id]
+    scope = read_scope(str(pool.cluster_id), now=moment)
+    fresh = scope.fresh[pool.cluster_id]
     etag = fragment_etag(request, fresh.revision, fresh.is_stale(moment))
     unchanged = not_modified(request, etag=etag)
     if unchanged is not None:
         return unchanged
     now = _pool_now(request, pool, fresh=fresh, moment=moment)
     # What lies outside of the live part is only read for the whole page.
-    page = None if wants_fragment(request) else _page(request, pool, moment=moment)
+    page = None if wants_fragment(request) else _page(request, pool, scope=scope)
     return render_page_or_fragment(
         request,
         page="pools/detail.html",
@@ -124,10 +124,19 @@ def _pool_now(request: HttpRequest, pool: Pool, *, fresh: Freshness, moment: dat
         fits=fits_now(pool, limit=20),
         slices_note=slices_note(pool),
         problems=problems_of(pool),
-        lines=tuple(DeviceLine(row, tuple(holders.get(row.id, ()))) for row in page.rows),
-        next_cursor=page.next_cursor,
-        previous_cursor=page.previous_cursor,
+        lines=tuple(
+            DeviceLine(row, tuple(holders.get(row.id, ())), shown_capacity(row))
+            for row in page.rows
+        ),
+        next_url=_devices_url(request, page.next_cursor),
+        previous_url=_devices_url(request, page.previous_cursor),
     )
+
+
+def _devices_url(request: HttpRequest, cursor: str | None) -> str:
+    if cursor is None:
+        return ""
+    return f"{with_query(request.path, request.GET, cursor=cursor)}#pool-devices-title"
 
 
 def pool_answer(pool: Pool) -> str:
@@ -139,7 +148,7 @@ def pool_answer(pool: Pool) -> str:
     }
     if not pool.is_complete:
         return _("Incomplete: %(note)s, with %(seen)s seen. Its total is unknown.") % {
-            "note": slices_note(pool),
+            "note": slices_note(pool) or _("its slices disagree"),
             "seen": seen,
         }
     if not pool.is_valid:
@@ -147,67 +156,49 @@ def pool_answer(pool: Pool) -> str:
             "seen": seen
         }
     if pool.devices_available is None:
-        return _("%(seen)s. Who holds them is unknown, since claims cannot be read.") % {
-            "seen": seen
-        }
+        return _(
+            "%(seen)s. How many are free is unknown, since claims or taint rules cannot be read."
+        ) % {"seen": seen}
     if pool.devices_total == 0:
         return _("Its driver is up and publishes no device.")
-    words = _("%(free)s of %(total)s devices are free.") % {
-        "free": number(pool.devices_available),
-        "total": number(pool.devices_total),
-    }
+    return _usable_answer(pool)
+
+
+def _usable_answer(pool: Pool) -> str:
+    words = ngettext(
+        "%(free)s of %(total)s device is free.",
+        "%(free)s of %(total)s devices are free.",
+        pool.devices_total or 0,
+    ) % {"free": number(pool.devices_available), "total": number(pool.devices_total)}
+    # Without partitions, what fits is the number that was just said.
+    if not pool.partitions and pool.devices_available:
+        return words
     fits = fits_now(pool, limit=6)
     return f"{words} {_('Fits now: %(fits)s.') % {'fits': fits}}" if fits else words
 
 
-def _page(request: HttpRequest, pool: Pool, *, moment: datetime) -> PoolPage:
-    start, end = chosen_span(request.GET, now=moment)
+def _page(request: HttpRequest, pool: Pool, *, scope: Scope) -> PoolPage:
+    default = default_range(pool, now=scope.now)
+    start, end = chosen_span(request.GET, now=scope.now, default=default)
     slices = tuple(queries.slices_of_pool(pool))
     changes = queries.generation_changes(pool, start=start, end=end)
+    asked = queries.latest_status_request(pool)
+    answer = queries.latest_answer(pool)
     return PoolPage(
-        slices=slices,
+        slices=slices[:MOST_ROWS],
+        slice_count=len(slices),
         older_slices=sum(row.generation != pool.generation for row in slices),
         chart=pool_chart(pool, start=start, end=end, changes=changes),
-        ranges=range_links(path=request.path, query=request.GET),
-        generations=tuple(changes),
-        status_request=queries.latest_status_request(pool),
-        server=queries.latest_answer(pool),
+        ranges=range_links(path=request.path, query=request.GET, default=default),
+        generations=tuple(changes[:MOST_ROWS]),
+        status_request=asked,
+        status_tone=TONES[asked.outcome] if asked else "",
+        are_requests_made=_are_requests_made(scope.chosen),
+        server=comparison_of(answer) if answer else None,
+        server_request_id=answer.request_id if answer else None,
+        server_observed_at=answer.observed_at if answer else None,
     )
 
 
-def pool_chart(
-    pool: Pool,
-    *,
-    start: datetime,
-    end: datetime,
-    changes: Sequence[queries.GenerationChange] = (),
-) -> HistoryChart:
-    """Availability over time, in the states' order; every change where there are few, else means of steps."""
-    step = None if end - start <= EXACT_CHART else (end - start) / CHART_POINTS
-    history = queries.pool_history(pool, start=start, end=end, step=step)
-    points = history.points
-    values = {name: [getattr(point.figures, name) for point in points] for name in FIGURES}
-    # Partly used devices are allocated too; the bands of a stack are apart.
-    values["allocated"] = [
-        None if whole is None else whole - (partly or 0)
-        for whole, partly in zip(values["allocated"], values["partly_used"], strict=True)
-    ]
-    return HistoryChart(
-        id="pool-history",
-        title=_("Devices over time"),
-        start=start,
-        end=end,
-        moments=[point.at for point in points],
-        series=state_series({name: values[name] for name in _CHART_STATES}),
-        marks=[_mark(change) for change in changes if start < change.at <= end],
-        gaps=[Span(gap.start, gap.end or end, _("not watched")) for gap in history.gaps],
-    )
-
-
-def _mark(change: queries.GenerationChange) -> Mark:
-    if change.has_vanished:
-        return Mark(change.at, _("vanished"))
-    text = _("generation %(generation)s") % {"generation": change.generation}
-    return Mark(
-        change.at, text if change.is_complete else _("%(text)s, incomplete") % {"text": text}
-    )
+def _are_requests_made(cluster: Cluster | None) -> bool:
+    return cluster is not None and cluster_queries.makes_pool_status_requests(cluster)

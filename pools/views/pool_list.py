@@ -1,10 +1,9 @@
 """Pools: which are short, broken or new?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -21,9 +20,9 @@ from pools.views.shared import (
     emptiness,
     filter_messages,
     fits_now,
+    generation_note,
     params_of,
     problems_of,
-    slices_note,
 )
 from ui.formatting import number
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
@@ -41,7 +40,8 @@ class PoolLine:
     cluster: str
     devices: dict[str, int | None]
     fits: str
-    slices: str
+    # Its generation, where that is not plain: not known, or older ones are still published.
+    generation_note: str
     problems: tuple[ShownProblem, ...]
     is_stale: bool
 
@@ -95,7 +95,7 @@ def pool_list_page(request: HttpRequest, scope: Scope) -> PoolListPage:
     )
 
 
-def _page(request: HttpRequest, found: queries.QuerySet[Pool]) -> tuple[Page[Pool], list[str]]:
+def _page(request: HttpRequest, found: QuerySet[Pool]) -> tuple[Page[Pool], list[str]]:
     """The asked page; a sort word or a cursor that is not ours gives the first page, and a sentence."""
     sort = request.GET.get("sort") or DEFAULT_SORT
     problems = []
@@ -116,7 +116,7 @@ def _line(pool: Pool, scope: Scope) -> PoolLine:
         cluster=scope.name_of(pool.cluster_id),
         devices=counts_of(pool),
         fits=fits_now(pool),
-        slices=slices_note(pool),
+        generation_note=generation_note(pool),
         problems=problems_of(pool),
         is_stale=scope.fresh[pool.cluster_id].is_stale(scope.now),
     )
@@ -125,7 +125,6 @@ def _line(pool: Pool, scope: Scope) -> PoolLine:
 def _columns(*, has_cluster: bool) -> list[Column]:
     columns = [
         Column("name", _("Pool"), is_sortable=True),
-        Column("driver", _("Driver"), is_sortable=True),
         Column("cluster", _("Cluster")),
         Column("node", _("Node"), is_sortable=True),
         Column("devices", _("Devices"), note=_("Of the newest generation.")),
@@ -160,7 +159,7 @@ def _list_view(
         count=count,
         filters=[
             _select(request, "driver", _("Driver"), _("any driver"), facets["driver"]),
-            _select(request, "problem", _("Problem"), _("any problem or none"), facets["problem"]),
+            _select(request, "problem", _("Problem"), _("problems or not"), facets["problem"]),
             _complete_select(request),
         ],
         labels={

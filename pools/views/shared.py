@@ -1,23 +1,32 @@
 """What the pages about pools and devices have in common: bars, fits, problems and places in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final
 
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from clusters.views.frame import Scope, grant_command
 from clusters.choices import ReadState
+from clusters.views.frame import Scope, grant_command
+from pools.choices import Outcome
 from pools.filters import FilterProblem
 from pools.models import Device, Pool, ResourceSlice
 from ui.formatting import number, quantity
 
-T = TypeVar("T")
+# How the outcome of a pool status request looks.
+TONES: Final[Mapping[str, str]] = {
+    Outcome.ANSWERED: "good",
+    Outcome.PENDING: "info",
+    Outcome.NOT_SERVED: "muted",
+    Outcome.REFUSED: "warning",
+    Outcome.NOBODY_ANSWERS: "warning",
+    Outcome.BLOCKED: "warning",
+    Outcome.UNANSWERED: "warning",
+    Outcome.FAILED: "error",
+}
 
 # Alternatives that a row names before it says "and more".
 _SHOWN_FITS = 3
@@ -45,6 +54,16 @@ class ShownProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownCapacity:
+    """A capacity of a device: what is left of it where the device is shared, else all of it."""
+
+    name: str
+    amount: Any
+    # Empty unless `amount` is what is left of a greater total.
+    total: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Emptiness:
     """Why a list is empty; the values of components/empty.html."""
 
@@ -67,6 +86,16 @@ def problems_of(row: Pool | Device | ResourceSlice) -> tuple[ShownProblem, ...]:
     ]
     order = ("error", "warning", "info")
     return tuple(sorted(shown, key=lambda problem: order.index(problem.severity)))
+
+
+def shown_capacity(device: Device) -> tuple[ShownCapacity, ...]:
+    """A device that is held as a whole has its whole capacity still: "0 left" would say that it has none."""
+    return tuple(
+        ShownCapacity(use["name"], use["available"], use["total"])
+        if device.is_partly_used and use["available"] is not None
+        else ShownCapacity(use["name"], use["total"], "")
+        for use in device.capacity
+    )
 
 
 def fits_now(pool: Pool, *, limit: int = _SHOWN_FITS) -> str:
@@ -104,6 +133,15 @@ def slices_note(pool: Pool) -> str:
         "seen": number(pool.slices_seen),
         "expected": number(pool.slices_expected),
     }
+
+
+def generation_note(pool: Pool) -> str:
+    """The generation, where it is worth a word: older ones are still there, or it cannot be read."""
+    if pool.generation is None:
+        return _("generation unknown")
+    if "older_generation_published" in pool.problem_codes or not pool.is_complete:
+        return _("generation %(generation)s") % {"generation": pool.generation}
+    return ""
 
 
 def emptiness(scope: Scope, *, noun: str, is_filtered: bool) -> Emptiness:

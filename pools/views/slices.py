@@ -1,7 +1,5 @@
 """ResourceSlices as the cluster holds them, in YAML."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 

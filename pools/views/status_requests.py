@@ -1,14 +1,11 @@
 """Pool status requests: does the server agree with us?"""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import yaml
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
@@ -18,24 +15,16 @@ from clusters.models import Cluster
 from clusters.views.frame import Scope, scope_of
 from pools import filters, queries
 from pools.choices import Outcome
-from pools.models import PoolStatusAnswer, PoolStatusRequest
-from pools.views.shared import Emptiness, filter_messages, params_of
+from pools.models import PoolStatusRequest
+from pools.views.comparison import Comparison, comparison_of
+from pools.views.shared import TONES, Emptiness, filter_messages, params_of
 from ui.formatting import number
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
 from ui.lists import Choice, Column, Export, Filter, ListView, list_view
 from ui.paging import InvalidCursor, keyset_page
 
-# How an outcome looks.
-TONES = {
-    Outcome.ANSWERED: "good",
-    Outcome.PENDING: "info",
-    Outcome.NOT_SERVED: "muted",
-    Outcome.REFUSED: "warning",
-    Outcome.NOBODY_ANSWERS: "warning",
-    Outcome.BLOCKED: "warning",
-    Outcome.UNANSWERED: "warning",
-    Outcome.FAILED: "error",
-}
+# Pools whose figures the page of a request compares; the pages of the others have theirs.
+MOST_ANSWERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +51,18 @@ class StatusListPage:
 class AnswerLine:
     """What the server says of one pool, and what we say."""
 
-    answer: PoolStatusAnswer
+    pool_name: str
     pool_id: int | None
-    differences: Sequence[dict[str, Any]]
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """A pool that most likely keeps the server from answering."""
+
+    pool_name: str
+    pool_id: int | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +74,8 @@ class StatusPage:
     tone: str
     answer: str
     lines: tuple[AnswerLine, ...]
+    answer_count: int
+    blockers: tuple[Blocker, ...]
     manifest: str
 
 
@@ -131,7 +131,7 @@ def status_list_page(request: HttpRequest, scope: Scope) -> StatusListPage:
         answer=_list_answer(scope, count=count),
         list=view,
         lines=tuple(
-            RequestLine(row, scope.name_of(row.cluster_id), TONES[Outcome(row.outcome)])
+            RequestLine(row, scope.name_of(row.cluster_id), TONES[row.outcome])
             for row in page.rows
         ),
         empty=None if page.rows else _emptiness(scope, is_filtered=view.is_filtered),
@@ -210,15 +210,22 @@ def status_detail(request: HttpRequest, request_id: int) -> HttpResponse:
 
 def _page(row: PoolStatusRequest, cluster: Cluster) -> StatusPage:
     answers = list(queries.answers(row.pk))
-    ids = queries.pools_of_keys(row.cluster_id, [(a.driver, a.pool_name) for a in answers])
+    keys = [(each.driver, each.pool_name) for each in answers]
+    keys += [(each["driver"], each["pool"]) for each in row.blocked_by]
+    ids = queries.pools_of_keys(row.cluster_id, keys)
     return StatusPage(
         request=row,
         cluster=cluster.name,
-        tone=TONES[Outcome(row.outcome)],
+        tone=TONES[row.outcome],
         answer=_detail_answer(row),
         lines=tuple(
-            AnswerLine(each, ids.get((each.driver, each.pool_name)), each.differences or ())
-            for each in answers
+            AnswerLine(each.pool_name, ids.get((each.driver, each.pool_name)), comparison_of(each))
+            for each in answers[:MOST_ANSWERS]
+        ),
+        answer_count=len(answers),
+        blockers=tuple(
+            Blocker(each["pool"], ids.get((each["driver"], each["pool"])), each["reason"])
+            for each in row.blocked_by
         ),
         manifest=yaml.safe_dump(row.answer, sort_keys=False, allow_unicode=True)
         if row.answer
@@ -227,8 +234,13 @@ def _page(row: PoolStatusRequest, cluster: Cluster) -> StatusPage:
 
 
 def _detail_answer(row: PoolStatusRequest) -> str:
+    """What became of it; the message of the request says what was not compared."""
     if row.outcome != Outcome.ANSWERED:
-        return f"{row.get_outcome_display().capitalize()}. {row.message}".strip()
+        return f"{capfirst(row.get_outcome_display())}. {row.message}".strip()
+    return f"{_agreement(row)} {row.message}".strip()
+
+
+def _agreement(row: PoolStatusRequest) -> str:
     if row.pools_differing is None:
         return _("Answered, and not compared.")
     if not row.pools_differing:

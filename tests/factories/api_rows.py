@@ -97,7 +97,13 @@ def unknown_pool(of: Cluster, name: str = "node-9", **fields: Any) -> Pool:
             "node_kind": "none",
             "node_name": None,
             "devices_admin_access": None,
-            "problems": [{"code": "incomplete", "message": "1 of 2 slices are there."}],
+            "problems": [
+                {
+                    "code": "incomplete",
+                    "message": "1 of 2 slices are there.",
+                    "severity": "error",
+                }
+            ],
             "problem_codes": ["incomplete"],
             "severity": 3,
             **{f"devices_{name}": None for name in figures},

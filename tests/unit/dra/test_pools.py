@@ -145,6 +145,7 @@ def test_incomplete_pool_offers_nothing_and_has_no_total() -> None:
         Problem(
             "incomplete_pool",
             "1 of 2 slices of generation 1 are there: the scheduler takes no device from this pool",
+            "error",
         ),
     )
 
