@@ -1,0 +1,376 @@
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from clusters.models import Cluster, Gap
+from dra.values import Release
+from kube.digest import body_digest
+from kube.objects import decode_metadata, seen_object
+from objects.choices import Op
+from objects.services.log import Change, record_changes
+from objects.services.staging import open_cursor
+from pools.models import (
+    Allocation,
+    Device,
+    DirtyPool,
+    Pool,
+    PoolHour,
+    PoolSample,
+    ResourceSlice,
+)
+from pools.services import allocations, derive, rollups, slices, taint_rules
+from pools.services.derive import Knowledge
+from tests.factories import kube
+from tests.factories.clusters import NOON, watched_cluster
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+pytestmark = pytest.mark.django_db
+
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return watched_cluster()
+
+
+def change_of(obj: dict[str, Any], *, op: Op = Op.ADDED) -> Change:
+    name = obj["metadata"]["name"]
+    obj["metadata"]["uid"] = str(uuid.uuid5(uuid.NAMESPACE_OID, obj["kind"] + name))
+    body = json.dumps(obj, separators=(",", ":")).encode()
+    from kube.bodies import decode_envelope
+
+    seen = seen_object(
+        body, decode_envelope(body), type_="added", kind=obj["kind"], api_version=obj["apiVersion"]
+    )
+    assert decode_metadata(json.dumps(obj["metadata"]).encode()).name == name
+    digest, generation, content = body_digest(seen)
+    return Change(
+        op=op,
+        kind=obj["kind"],
+        uid=uuid.UUID(obj["metadata"]["uid"]),
+        namespace=obj["metadata"].get("namespace", ""),
+        name=name,
+        api_version=obj["apiVersion"],
+        resource_version="1",
+        digest=digest,
+        generation=generation,
+        content=content,
+    )
+
+
+def store(
+    cluster: Cluster,
+    *objects: dict[str, Any],
+    now: datetime = NOON,
+    op: Op = Op.ADDED,
+    are_claims_known: bool = True,
+) -> None:
+    """Log objects and derive what they touch, as the collection does."""
+    with transaction.atomic(), open_cursor() as cursor:
+        changes = [change_of(obj, op=op) for obj in objects]
+        moved = record_changes(cursor, cluster.pk, changes, now=now)
+        by_kind = {
+            kind: [each for each in moved if each.change.kind == kind]
+            for kind in ("ResourceSlice", "ResourceClaim", "DeviceTaintRule")
+        }
+        dirty = slices.record_slices(cursor, cluster.pk, by_kind["ResourceSlice"], now=now)
+        dirty |= allocations.record_claims(cursor, cluster.pk, by_kind["ResourceClaim"], now=now)
+        dirty |= taint_rules.pools_of_rules(cursor, cluster.pk, by_kind["DeviceTaintRule"])
+        knowledge = Knowledge(
+            are_claims_known, taint_rules.taint_rules(cluster.pk), Release(1, 37)
+        )
+        derive.derive_pools(cursor, cluster.pk, dirty, knowledge, now=now)
+
+
+def figures(name: str = "node-1") -> tuple[object, ...]:
+    pool = Pool.objects.get(name=name)
+    return (pool.devices_total, pool.devices_allocated, pool.devices_available)
+
+
+def test_derive_writes_pool_slice_and_devices(cluster: Cluster) -> None:
+    device = {
+        "name": "gpu-0",
+        "attributes": {"model": {"string": "x"}, "index": {"int": 3}},
+        "capacity": {"memory": {"value": "40Gi"}, "cores": {"value": "1500m"}},
+    }
+
+    store(cluster, kube.resource_slice("slice-a", devices=[device]))
+
+    pool, row, stored = Pool.objects.get(), ResourceSlice.objects.get(), Device.objects.get()
+    assert (pool.node_kind, pool.node_name, pool.slices_seen, pool.slices_expected) == (
+        "node",
+        "node-1",
+        1,
+        1,
+    )
+    assert (row.object_id, row.device_count, row.pool_name) == (
+        stored.slice_object_id,
+        1,
+        "node-1",
+    )
+    assert stored.attributes == {"model": "x", "index": 3}
+    assert stored.capacity_numbers == {"memory": 40 * 2**30, "cores": 1.5}
+    assert (stored.state, stored.pool_id) == ("available", pool.id)
+
+
+def test_derive_again_rewrites_nothing(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a"))
+    before = list(Device.objects.order_by("id").values_list("id", "changed_at"))
+
+    with transaction.atomic(), open_cursor() as cursor:
+        keys = taint_rules.published_pools(cursor, cluster.pk)
+        knowledge = Knowledge(True, (), Release(1, 37))
+        derive.derive_pools(cursor, cluster.pk, keys, knowledge, now=NOON + HOUR)
+
+    assert list(Device.objects.order_by("id").values_list("id", "changed_at")) == before
+    assert Pool.objects.get().changed_at == NOON
+    assert PoolSample.objects.filter(cluster=cluster).count() == 1
+
+
+def test_device_that_is_published_no_more_goes_and_the_others_keep_their_ids(
+    cluster: Cluster,
+) -> None:
+    store(cluster, kube.resource_slice("slice-a", devices=3))
+    ids = dict(Device.objects.values_list("name", "id"))
+
+    store(cluster, kube.resource_slice("slice-a", devices=2), now=NOON + MINUTE, op=Op.MODIFIED)
+
+    del ids["gpu-2"]
+    assert dict(Device.objects.values_list("name", "id")) == ids
+
+
+def test_slice_that_moves_to_another_pool_leaves_the_old_one_vanished(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a", pool="node-1"))
+
+    moved = kube.resource_slice("slice-a", pool="node-2")
+    store(cluster, moved, now=NOON + MINUTE, op=Op.MODIFIED)
+
+    old = Pool.objects.get(name="node-1")
+    assert (old.vanished_at, figures("node-1")) == (NOON + MINUTE, (None, None, None))
+    assert figures("node-2") == (2, 0, 2)
+    assert set(Device.objects.values_list("pool_name", flat=True)) == {"node-2"}
+
+
+def test_pool_that_comes_back_keeps_its_id_and_has_samples_of_both_times(cluster: Cluster) -> None:
+    slice_ = kube.resource_slice("slice-a")
+    store(cluster, slice_)
+    pool_id = Pool.objects.get().id
+    store(cluster, slice_, now=NOON + MINUTE, op=Op.DELETED)
+
+    store(cluster, slice_, now=NOON + 2 * MINUTE)
+
+    pool = Pool.objects.get()
+    assert (pool.id, pool.vanished_at, pool.first_seen_at) == (pool_id, None, NOON)
+    samples = PoolSample.objects.filter(cluster=cluster).order_by("at")
+    assert list(samples.values_list("total", "has_vanished")) == [
+        (2, False),
+        (None, True),
+        (2, False),
+    ]
+
+
+def test_claims_that_are_not_known_leave_figures_unknown(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a"), are_claims_known=False)
+
+    assert figures() == (2, None, None)
+    assert set(Device.objects.values_list("state", flat=True)) == {"unknown"}
+
+
+def test_claim_that_changes_devices_touches_both_pools(cluster: Cluster) -> None:
+    store(
+        cluster,
+        kube.resource_slice("slice-a", pool="node-1"),
+        kube.resource_slice("slice-b", pool="node-2"),
+        kube.resource_claim("claim", holds=["gpu-0"], pool="node-1"),
+    )
+    first = (figures("node-1"), figures("node-2"))
+
+    store(
+        cluster,
+        kube.resource_claim("claim", holds=["gpu-0", "gpu-1"], pool="node-2"),
+        now=NOON + MINUTE,
+        op=Op.MODIFIED,
+    )
+
+    assert first == ((2, 1, 1), (2, 0, 2))
+    assert (figures("node-1"), figures("node-2")) == ((2, 0, 2), (2, 2, 0))
+    assert Allocation.objects.count() == 2
+
+
+def test_allocation_keeps_its_row_while_it_is_as_it_was(cluster: Cluster) -> None:
+    store(cluster, kube.resource_claim("claim", holds=["gpu-0"]))
+    first = Allocation.objects.get()
+
+    store(
+        cluster,
+        kube.resource_claim("claim", holds=["gpu-0", "gpu-1"]),
+        now=NOON + MINUTE,
+        op=Op.MODIFIED,
+    )
+
+    assert dict(Allocation.objects.values_list("device", "changed_at")) == {
+        "gpu-0": NOON,
+        "gpu-1": NOON + MINUTE,
+    }
+    assert Allocation.objects.get(device="gpu-0").id == first.id
+
+
+def test_taint_rule_touches_the_pools_it_selects_now_and_selected_before(cluster: Cluster) -> None:
+    store(
+        cluster,
+        kube.resource_slice("slice-a", pool="node-1"),
+        kube.resource_slice("slice-b", pool="node-2"),
+        kube.taint_rule("rule", selector={"pool": "node-1"}),
+    )
+    first = (figures("node-1"), figures("node-2"))
+
+    store(
+        cluster,
+        kube.taint_rule("rule", selector={"pool": "node-2"}),
+        now=NOON + MINUTE,
+        op=Op.MODIFIED,
+    )
+
+    assert first == ((2, 0, 0), (2, 0, 2))
+    assert (figures("node-1"), figures("node-2")) == ((2, 0, 2), (2, 0, 0))
+
+
+def test_hostile_text_is_stored_as_far_as_postgres_can(cluster: Cluster) -> None:
+    device = {"name": "gpu-0", "attributes": {"a": {"string": "x\x00y\"'<b>\\u0000"}}}
+
+    store(cluster, kube.resource_slice("slice-a", devices=[device]))
+
+    assert Device.objects.get().attributes == {"a": "x\ufffdy\"'<b>\\u0000"}
+
+
+def test_device_name_that_is_published_twice_is_one_row_and_a_problem(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a", devices=[{"name": "gpu-0"}, {"name": "gpu-0"}]))
+
+    pool = Pool.objects.get()
+    assert (Device.objects.count(), pool.is_valid, pool.devices_total) == (1, False, None)
+    assert pool.severity == 3
+
+
+def test_slice_without_a_pool_is_logged_and_belongs_to_none(cluster: Cluster) -> None:
+    broken = kube.resource_slice("slice-a")
+    del broken["spec"]["pool"]["name"]
+
+    store(cluster, broken)
+
+    assert (ResourceSlice.objects.count(), Pool.objects.count()) == (0, 0)
+
+
+def test_slice_with_a_count_of_the_wrong_type_is_read_as_far_as_it_goes(cluster: Cluster) -> None:
+    broken = kube.resource_slice("slice-a")
+    broken["spec"]["pool"]["resourceSliceCount"] = "many"
+
+    store(cluster, broken)
+
+    row = ResourceSlice.objects.get()
+    assert (row.pool_name, row.resource_slice_count) == ("node-1", None)
+    assert [problem["code"] for problem in row.problems] == ["unreadable_field"]
+
+
+def test_derive_dirty_takes_what_was_marked(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a"), are_claims_known=False)
+    knowledge = Knowledge(True, (), Release(1, 37))
+
+    with transaction.atomic(), open_cursor() as cursor:
+        derive.mark_all_dirty(cursor, cluster.pk)
+        derive.mark_all_dirty(cursor, cluster.pk)
+        marked = DirtyPool.objects.count()
+        derived = derive.derive_dirty(cursor, cluster.pk, knowledge, limit=10, now=NOON + MINUTE)
+
+    assert (marked, derived, DirtyPool.objects.count()) == (1, 1, 0)
+    assert figures() == (2, 0, 2)
+
+
+def hours(cluster: Cluster) -> list[tuple[object, ...]]:
+    rows = PoolHour.objects.filter(cluster=cluster).order_by("hour")
+    return list(rows.values_list("hour", "known_seconds", "least", "most", "mean"))
+
+
+def test_roll_up_weighs_by_time_and_counts_gaps_as_not_known(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a", devices=4))
+    store(cluster, kube.resource_claim("c", holds=["gpu-0", "gpu-1"]), now=NOON + 30 * MINUTE)
+    Gap.objects.create(
+        cluster=cluster,
+        kind="ResourceClaim",
+        started_at=NOON + 45 * MINUTE,
+        ended_at=NOON + 50 * MINUTE,
+        reason="relist",
+    )
+
+    written = rollups.roll_up(cluster.pk, now=NOON + 2 * HOUR + 3 * MINUTE)
+    again = rollups.roll_up(cluster.pk, now=NOON + 2 * HOUR + 3 * MINUTE)
+
+    assert (written, again) == (2, 0)
+    # 30 min with 4 available, 25 min with 2: 3.09; the gap counts for nothing.
+    mean = (30 * 4 + 25 * 2) / 55
+    assert hours(cluster) == [
+        (
+            NOON,
+            55 * 60,
+            [4, 0, 0, 0, 0, 2],
+            [4, 2, 0, 0, 0, 4],
+            [4, pytest.approx(4 - mean), 0, 0, 0, pytest.approx(mean)],
+        ),
+        (NOON + HOUR, 3600, [4, 2, 0, 0, 0, 2], [4, 2, 0, 0, 0, 2], [4, 2, 0, 0, 0, 2]),
+    ]
+
+
+def test_roll_up_of_unknown_figures_is_null_and_never_zero(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a"), are_claims_known=False)
+
+    rollups.roll_up(cluster.pk, now=NOON + HOUR + 3 * MINUTE)
+
+    ((_, seconds, least, _, mean),) = hours(cluster)
+    assert (seconds, least[0], least[5], mean[5]) == (3600, 2, None, None)
+
+
+def test_renew_samples_once_a_day_of_pools_that_never_change(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a"))
+
+    early = rollups.renew_samples(cluster.pk, now=NOON + 23 * HOUR)
+    late = rollups.renew_samples(cluster.pk, now=NOON + 25 * HOUR)
+
+    assert (early, late) == (0, 1)
+    samples = PoolSample.objects.filter(cluster=cluster).order_by("at")
+    assert list(samples.values_list("at", "total")) == [(NOON, 2), (NOON + 25 * HOUR, 2)]
+
+
+def test_pool_whose_counts_do_not_add_up_is_refused(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a"))
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Pool.objects.update(devices_allocated=1)
+
+
+def test_pool_with_a_negative_count_is_refused(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a"))
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Pool.objects.update(devices_seen=-1)
+
+
+@pytest.mark.parametrize("model", [Pool, Device])
+def test_second_row_of_the_same_name_is_refused(
+    cluster: Cluster, model: type[Pool] | type[Device]
+) -> None:
+    store(cluster, kube.resource_slice("slice-a", devices=1))
+    row = model.objects.get()
+    row.id = row.id + 1_000_000
+    row.pk = (cluster.pk, row.id)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        row.save(force_insert=True)
