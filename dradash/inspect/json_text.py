@@ -55,6 +55,7 @@ class _Reader:
         self._has_bad_bytes = not text.isascii() and _NO_TEXT.search(text) is not None
         # Behind what is read for good: after a break, the next value is looked for from here.
         self._settled = 0
+        self._end = len(text.rstrip())
         self._line = 1
         self._counted = 0
 
@@ -193,6 +194,8 @@ class _Reader:
         self.position = match.start() if match else len(self.text)
 
     def _line_of(self, position: int) -> int:
+        # What breaks off does so where its text ends, not behind the blank lines that follow.
+        position = min(position, self._end)
         if position < self._counted:
             return self.text.count("\n", 0, position) + 1
         self._line += self.text.count("\n", self._counted, position)
