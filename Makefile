@@ -1,6 +1,7 @@
 # Every target makes its own environment in .venv first; nothing but Python 3.11, git and make has to be there.
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
-SET_UP = $(PYTHON) tools/environment.py
+IS_NEW_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11))' 2>&1)
+SET_UP = $(if $(filter True,$(IS_NEW_ENOUGH)),$(PYTHON) tools/environment.py,$(error DRA-Dash needs Python 3.11 or newer. Install it (Debian: apt install python3.11), or name it: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)))
 IN = .venv/bin/
 PACKAGES = dra kube simulator clusters objects pools ingest api dashboard ui dradash
 PYTEST = $(if $(COVERAGE),$(IN)coverage run -m pytest,$(IN)python -m pytest)

@@ -6,6 +6,8 @@ Needs Python's standard library and nothing else: no pip, no ensurepip, no compi
 pip itself too. Mirrors, proxies and certificates are taken from where pip takes them: PIP_INDEX_URL, PIP_CERT, HTTPS_PROXY, pip.conf.
 """
 
+from __future__ import annotations
+
 import argparse
 import base64
 import configparser
@@ -23,6 +25,10 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ENVIRONMENT = REPOSITORY / ".venv"
@@ -40,7 +46,7 @@ class SetupError(Exception):
     """What is wrong and what to do, in words for the person at the terminal."""
 
 
-def main():
+def main() -> None:
     arguments = _arguments()
     try:
         make_environment(dev=arguments.dev)
@@ -51,7 +57,7 @@ def main():
         os.execv(program, [str(program), *arguments.command[1:]])
 
 
-def make_environment(*, dev):
+def make_environment(*, dev: bool) -> None:
     """Bring `.venv` in step with the lists, or do nothing in a few milliseconds if it is."""
     wanted = _wanted(dev=dev)
     if _is_current(wanted):
@@ -70,36 +76,37 @@ def make_environment(*, dev):
             STAMP.write_text(json.dumps({**_installed(), **wanted}))
 
 
-def _arguments():
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dev", action="store_true", help="with what tests and checks need")
     parser.add_argument("command", nargs="*", help="program of .venv/bin and its arguments")
     return parser.parse_args()
 
 
-def _wanted(*, dev):
+def _wanted(*, dev: bool) -> dict[str, str]:
     names = ("run", "embedded", "dev") if dev else ("run", "embedded")
     digests = {name: hashlib.sha256(_list(name).read_bytes()).hexdigest() for name in names}
     return {"repository": str(REPOSITORY), **digests}
 
 
-def _list(name):
+def _list(name: str) -> Path:
     return REPOSITORY / "requirements" / f"{name}.txt"
 
 
-def _installed():
+def _installed() -> dict[str, str]:
     try:
-        return json.loads(STAMP.read_text())
+        stamp: dict[str, str] = json.loads(STAMP.read_text())
     except (OSError, ValueError):
         return {}
+    return stamp
 
 
-def _is_current(wanted):
+def _is_current(wanted: dict[str, str]) -> bool:
     return wanted.items() <= _installed().items() and (ENVIRONMENT / "bin" / "python").exists()
 
 
 @contextlib.contextmanager
-def _only_one_at_a_time():
+def _only_one_at_a_time() -> Iterator[None]:
     try:
         lock = (REPOSITORY / ".venv.lock").open("w")
     except OSError as error:
@@ -112,7 +119,7 @@ def _only_one_at_a_time():
         yield
 
 
-def _make_folder():
+def _make_folder() -> None:
     python = ENVIRONMENT / "bin" / "python"
     if python.exists() and _version_of(python) == sys.version_info[:2]:
         return
@@ -127,13 +134,13 @@ def _make_folder():
     venv.EnvBuilder(with_pip=False, symlinks=True).create(ENVIRONMENT)
 
 
-def _version_of(python):
+def _version_of(python: Path) -> tuple[int, ...]:
     command = [str(python), "-c", "import sys; print(sys.version_info[0], sys.version_info[1])"]
     answer = subprocess.run(command, capture_output=True, text=True)
     return tuple(int(part) for part in answer.stdout.split())
 
 
-def _install(*, dev):
+def _install(*, dev: bool) -> None:
     pip = _pip()
     lists = ["dev", "embedded"] if dev else ["embedded"]
     if _run_pip(pip, lists, quiet=True) == 0:
@@ -152,7 +159,7 @@ def _install(*, dev):
     )
 
 
-def _run_pip(pip, lists, *, quiet):
+def _run_pip(pip: list[str], lists: list[str], *, quiet: bool) -> int:
     command = [str(ENVIRONMENT / "bin" / "python"), *pip, "install", "--require-hashes"]
     command += ["--only-binary=:all:", "--no-deps", "--no-compile", "--disable-pip-version-check"]
     command += ["--quiet", "--no-input", "--progress-bar=off", "--no-warn-script-location"]
@@ -167,7 +174,7 @@ def _run_pip(pip, lists, *, quiet):
     return code
 
 
-def _pip():
+def _pip() -> list[str]:
     """How to run pip: the pinned wheel, which needs no installing; else what this Python brought along."""
     wheel = ENVIRONMENT / PIP_WHEEL
     if not wheel.exists() or hashlib.sha256(wheel.read_bytes()).hexdigest() != PIP_SHA256:
@@ -178,7 +185,7 @@ def _pip():
     return [str(wheel / "pip")]
 
 
-def _pip_of_this_python(error):
+def _pip_of_this_python(error: Exception) -> list[str]:
     python = str(ENVIRONMENT / "bin" / "python")
     made = subprocess.run([python, "-m", "ensurepip"], capture_output=True)
     if made.returncode == 0:
@@ -189,7 +196,7 @@ def _pip_of_this_python(error):
     )
 
 
-def _download_pip():
+def _download_pip() -> bytes:
     folder = f"{_index().rstrip('/')}/pip/"
     page, address = _fetch(folder)
     links = re.findall(r'href="([^"]+)"', page.decode("utf-8", "replace"))
@@ -202,7 +209,7 @@ def _download_pip():
     raise ValueError(f"{PIP_WHEEL} is not listed there")
 
 
-def _fetch(url):
+def _fetch(url: str) -> tuple[bytes, str]:
     """Body and final address. The body's hash is pinned, so a machine without certificates may still fetch it."""
     try:
         return _open(url, context=ssl.create_default_context(cafile=_certificates()))
@@ -215,7 +222,7 @@ def _fetch(url):
         return _open(url, context=unverified)
 
 
-def _open(url, *, context):
+def _open(url: str, *, context: ssl.SSLContext) -> tuple[bytes, str]:
     parts = urllib.parse.urlsplit(url)
     headers = {"Accept": "text/html", "User-Agent": "dradash-setup"}
     if parts.username:
@@ -229,28 +236,28 @@ def _open(url, *, context):
         return answer.read(), answer.url
 
 
-def _index():
+def _index() -> str:
     return _pip_setting("index-url") or "https://pypi.org/simple"
 
 
-def _without_password(url):
+def _without_password(url: str) -> str:
     parts = urllib.parse.urlsplit(url)
     return urllib.parse.urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
-def _certificates():
+def _certificates() -> str | None:
     names = ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "CURL_CA_BUNDLE")
     named = [_pip_setting("cert"), *(os.environ.get(name) for name in names)]
     return next((path for path in named if path and Path(path).is_file()), None)
 
 
-def _pip_setting(name):
+def _pip_setting(name: str) -> str | None:
     """A setting of pip's: its variable, else its configuration files, the most personal last."""
     if value := os.environ.get("PIP_" + name.upper().replace("-", "_")):
         return value
     home = Path.home()
     personal = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "pip" / "pip.conf"
-    files = [
+    files: list[str | Path] = [
         "/etc/pip.conf",
         home / ".pip" / "pip.conf",
         personal,
@@ -261,7 +268,7 @@ def _pip_setting(name):
     return parser.get("install", name, fallback=parser.get("global", name, fallback=None))
 
 
-def _link_repository():
+def _link_repository() -> None:
     """The repository's packages in place, as an editable install would, without building anything."""
     packages = next((ENVIRONMENT / "lib").glob("python3*/site-packages"))
     (packages / "dradash-repository.pth").write_text(f"{REPOSITORY}\n")

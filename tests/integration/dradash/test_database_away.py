@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import pytest
 from django.db import connections
 from django.test import Client
+from pytest_django import DjangoDbBlocker
 
 
 @pytest.fixture
-def away(client: Client, django_db_blocker: pytest.FixtureRequest) -> Iterator[Client]:
+def away(client: Client, django_db_blocker: DjangoDbBlocker) -> Iterator[Client]:
     """A browser of somebody who is signed in, while no server listens."""
     connection = connections["default"]
     host = connection.settings_dict["HOST"]

@@ -140,8 +140,10 @@ def test_up_on_a_folder_in_use_says_so_and_what_to_do(shared: Running) -> None:
 
     assert (second.returncode, second.stderr) == (
         1,
-        f"\nDRA-Dash already runs with the data in {shared.home} (process {shared.process.pid}). "
-        "Stop it first, or start this one with another DRADASH_HOME.\n",
+        (
+            f"\nDRA-Dash already runs with the data in {shared.home} (process "
+            f"{shared.process.pid}). Stop it first, or start this one with another DRADASH_HOME.\n"
+        ),
     )
 
 

@@ -1,7 +1,11 @@
+from typing import Any
+
 from celery import Celery
 from django.conf import settings
 
 from dradash.celery import app
+
+SCHEDULE: dict[str, dict[str, Any]] = settings.CELERY_BEAT_SCHEDULE
 
 
 def loaded() -> Celery:
@@ -10,7 +14,7 @@ def loaded() -> Celery:
 
 
 def test_beat_starts_only_tasks_that_exist() -> None:
-    scheduled = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+    scheduled = {entry["task"] for entry in SCHEDULE.values()}
 
     assert scheduled == {
         "ingest.start_syncs",
@@ -22,9 +26,7 @@ def test_beat_starts_only_tasks_that_exist() -> None:
 
 
 def test_task_that_no_worker_took_in_time_is_dropped() -> None:
-    expiries = {
-        name: entry["options"]["expires"] for name, entry in settings.CELERY_BEAT_SCHEDULE.items()
-    }
+    expiries = {name: entry["options"]["expires"] for name, entry in SCHEDULE.items()}
 
     assert expiries == {
         "ingest.start_syncs": 2,

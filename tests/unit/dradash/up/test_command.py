@@ -38,7 +38,9 @@ def test_up_with_data_of_another_postgres_says_what_to_do(
 
     assert (code, capsys.readouterr().err) == (
         1,
-        f"\nThe data in {tmp_path}/postgres was written by Postgres 15, and this DRA-Dash brings "
-        "Postgres 18. Move the folder away to start empty, or run Postgres 15 on it and set "
-        "DATABASE_URL.\n",
+        (
+            f"\nThe data in {tmp_path}/postgres was written by Postgres 15, and this DRA-Dash brings "
+            "Postgres 18. Move the folder away to start empty, or run Postgres 15 on it and set "
+            "DATABASE_URL.\n"
+        ),
     )

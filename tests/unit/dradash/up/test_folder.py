@@ -46,7 +46,7 @@ def test_prepare_again_keeps_the_key(tmp_path: Path) -> None:
 def test_prepare_where_a_file_is_in_the_way_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(StartFailure, match="cannot be used: .*DRADASH_HOME=/path/of/yours"):
+    with pytest.raises(StartFailure, match=r"cannot be used: .*DRADASH_HOME=/path/of/yours"):
         folder.prepare(HomeFolder(tmp_path / "file" / "home"))
 
 
