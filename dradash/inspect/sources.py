@@ -1,5 +1,6 @@
 """Files, folders and archives, as the files in them. Bounded: an archive cannot fill memory or disk."""
 
+import bz2
 import gzip
 import io
 import lzma
@@ -8,7 +9,7 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -17,7 +18,12 @@ from dradash.inspect.reading import Unreadable
 
 STDIN = Path("-")
 _SUFFIXES = frozenset({".yaml", ".yml", ".json", ".ndjson"})
-_GZIP = b"\x1f\x8b"
+# How packed files begin, whatever their name.
+_UNPACKERS: Mapping[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
+    b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
 # The largest reference cluster prints about 205 MB of JSON; a whole file of it must fit.
 MAX_FILE_BYTES = 1 << 30
 MAX_ARCHIVE_FILES = 100_000
@@ -98,11 +104,13 @@ def _opened(path: Path) -> SourceFile | Unreadable:
 
 
 def _read(stream: IO[bytes], *, name: str) -> SourceFile | Unreadable:
-    """The content of a file, unpacked if it is gzip, as far as it is not too large."""
+    """The content of a file, unpacked if it is packed, as far as it is not too large."""
     content = stream.read(MAX_FILE_BYTES + 1)
-    if content.startswith(_GZIP):
-        with gzip.open(io.BytesIO(content)) as packed:
-            content = packed.read(MAX_FILE_BYTES + 1)
+    for beginning, unpack in _UNPACKERS.items():
+        if content.startswith(beginning):
+            with unpack(io.BytesIO(content)) as packed:
+                content = packed.read(MAX_FILE_BYTES + 1)
+            break
     if len(content) > MAX_FILE_BYTES:
         return Unreadable(name, f"is larger than {MAX_FILE_BYTES >> 20} MiB")
     return SourceFile(name, content)
@@ -179,9 +187,10 @@ class _Budget:
         return None
 
 
-def _is_dump(name: str) -> bool:
-    path = PurePosixPath(name.lower())
-    return (path.stem if path.suffix == ".gz" else path.name).endswith(tuple(_SUFFIXES))
+def _is_dump(full_name: str) -> bool:
+    path = PurePosixPath(full_name.lower())
+    name = path.stem if path.suffix in {".gz", ".bz2", ".xz"} else path.name
+    return name.endswith(tuple(_SUFFIXES))
 
 
 def _reason(error: Exception) -> str:
