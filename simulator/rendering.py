@@ -28,13 +28,13 @@ def from_version(obj: dict[str, Any], version: str) -> dict[str, Any]:
 
 
 def _nest_devices(obj: dict[str, Any]) -> None:
-    for device in obj["spec"].get("devices") or ():
+    for device in (obj.get("spec") or {}).get("devices") or ():
         fields = {key: device.pop(key) for key in list(device) if key != "name"}
         device["basic"] = fields
 
 
 def _flatten_devices(obj: dict[str, Any]) -> None:
-    for device in obj["spec"].get("devices") or ():
+    for device in (obj.get("spec") or {}).get("devices") or ():
         device.update(device.pop("basic", None) or {})
 
 
@@ -55,11 +55,11 @@ def _nest_requests(spec: dict[str, Any]) -> None:
 
 
 def _claim(change: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
-    return lambda obj: change(obj["spec"])
+    return lambda obj: change(obj.get("spec") or {})
 
 
 def _template(change: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
-    return lambda obj: change(obj["spec"]["spec"])
+    return lambda obj: change((obj.get("spec") or {}).get("spec") or {})
 
 
 _TO_NESTED: Final[dict[str, Callable[[dict[str, Any]], None]]] = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from dra.quantity import parse_quantity
+from dra.quantity import Quantity, parse_quantity
 from simulator.fleet import CLASSES, ClassPlan, PoolKey
 from simulator.objects import Object
 
@@ -198,7 +198,7 @@ def share_amount(capacity: Mapping[str, Any], asked: str | None) -> str | None:
         wanted = low + math.ceil((wanted - low) / step) * step
     if "max" in valid and wanted > amount_of(valid["max"]):
         return None
-    return asked if wanted == amount_of(asked) else _text(wanted)
+    return asked if wanted == amount_of(asked) else _written(wanted, like=asked)
 
 
 @lru_cache(maxsize=4096)
@@ -211,8 +211,10 @@ def amount_of(raw: str | int) -> int:
     return quantity.nanos
 
 
-def _text(nanos: int) -> str:
-    return str(nanos // 10**9) if nanos % 10**9 == 0 else f"{nanos}n"
+def _written(amount: int, *, like: str) -> str:
+    """An amount as the API server would print it, in the format of another."""
+    other = parse_quantity(like)
+    return str(Quantity(amount, other.format) if other else Quantity(amount))
 
 
 def results_of(claim: Object) -> list[Object]:

@@ -128,9 +128,9 @@ class Writes:
                 "couldn't get version/kind"
             )
             raise statuses.bad_request(message)
-        obj = rendering.from_version(obj, collection.version)
         obj["kind"] = resource.kind
         obj.setdefault("metadata", {})
+        obj = rendering.from_version(obj, collection.version)
         if resource.is_namespaced:
             obj["metadata"]["namespace"] = collection.namespace or "default"
         return obj
