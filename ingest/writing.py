@@ -25,6 +25,7 @@ from kube.kinds import DEVICE_TAINT_RULE, NODE, RESOURCE_CLAIM, RESOURCE_SLICE
 from objects import queries
 from objects.services.log import Change, Moved, record_changes, record_missing
 from objects.services.staging import Cursor, open_cursor
+from pools.models import DirtyPool
 from pools.services import allocations, derive, slices
 from pools.services import taint_rules as rules
 
@@ -60,13 +61,16 @@ class Writer:
     release: Release | None
     cursors: dict[str, str]
     reading: set[str]
+    # Kinds that were never read to the end.
+    first_reads: set[str]
     tallies: dict[str, Tally] = field(default_factory=dict)
     _knowledge: derive.Knowledge | None = None
-    _has_dirty: bool = True
+    _has_dirty: bool = False
 
     def begin(self) -> None:
         """Take up what is known already."""
         self._knowledge = self._known(())
+        self._has_dirty = DirtyPool.objects.filter(cluster_id=self.cluster_id).exists()
 
     def set_not_served(self, kind: str) -> None:
         """The cluster does not have this kind."""
@@ -78,6 +82,14 @@ class Writer:
 
     def store(self, messages: Sequence[Message]) -> None:
         """One batch: changes of any kinds, and at most one of the other messages, as the last."""
+        last = messages[-1]
+        if isinstance(last, ReadingBegan | Counted) and last.kind not in self.first_reads:
+            # Nobody looks at how far a later read has come: an unchanged cluster costs no write.
+            messages = messages[:-1]
+            if isinstance(last, ReadingBegan):
+                self.reading.add(last.kind)
+            if not messages:
+                return
         kinds = {message.kind for message in messages}
         with transaction.atomic(), open_cursor() as cursor:
             rows = clusters.lock_kinds(self.cluster_id, {k: self.cursors[k] for k in kinds})
@@ -234,6 +246,7 @@ class Writer:
             last.is_stored.set()
         elif isinstance(last, ReadingDone):
             self.tally(last.kind).read = len(last.seen)
+            self.first_reads.discard(last.kind)
         elif isinstance(last, ReadFailed):
             self.tally(last.kind).failure = last.failure.message
 
@@ -266,11 +279,13 @@ class Writer:
         """These kinds are as the server has them: their windows ended well."""
         if not kinds:
             return
-        with transaction.atomic():
+        with transaction.atomic(), open_cursor() as cursor:
             rows = clusters.lock_kinds(self.cluster_id, {k: self.cursors[k] for k in kinds})
             now = self.clock()
             clusters.record_current(rows.values(), now=now)
             clusters.close_gaps(self.cluster_id, sorted(kinds), now=now)
+            # A kind that may be read again tells nothing new by that, but figures can rest on it once more.
+            self._follow(cursor, (), now=now)
 
 
 def read_knowledge(
