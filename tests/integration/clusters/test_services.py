@@ -232,6 +232,22 @@ def test_gap_that_ends_before_it_began_is_refused() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [("restored", "restored"), ("relist", "forbidden"), ("api_unreachable", "forbidden")],
+)
+def test_open_gap_keeps_its_first_reason_unless_the_store_was_set_back(
+    second: str, told: str
+) -> None:
+    cluster = watched_cluster()
+    row = read_once(cluster)
+    services.open_gap(row, reason="forbidden", message="", now=NOON + MINUTE)
+
+    services.open_gap(row, reason=second, message="", now=NOON + 2 * MINUTE)
+
+    assert gaps(cluster) == [(NOON, None, told)]
+
+
 def test_second_open_gap_of_a_kind_is_refused() -> None:
     cluster = watched_cluster()
     Gap.objects.create(cluster=cluster, kind="Node", started_at=NOON, reason="relist")
