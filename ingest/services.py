@@ -153,6 +153,7 @@ def _sync(cluster: Cluster, *, seconds: float, clock: Callable[[], datetime]) ->
         release=release_of(capabilities),
         cursors={kind: row.resource_version for kind, row in rows.items()},
         reading=set(),
+        first_reads={kind for kind, row in rows.items() if row.last_synced_at is None},
     )
     writer.begin()
     due = _due(writer, rows, capabilities, now=now)
