@@ -1,6 +1,7 @@
 """The command line of `dradash inspect`."""
 
 import argparse
+import gc
 import io
 import json
 import os
@@ -22,6 +23,15 @@ OK, UNREADABLE = 0, 1
 def main(arguments: Sequence[str]) -> int:
     """Read the dumps, print the report; 0 when all was read, 1 when something was not, 2 for a wrong call."""
     options = _parser().parse_args(arguments)
+    # What is read stays until the end: looking for garbage in it costs a quarter of the time, and finds none.
+    gc.disable()
+    try:
+        return _inspect(options)
+    finally:
+        gc.enable()
+
+
+def _inspect(options: argparse.Namespace) -> int:
     dump = read_dump([Path(path) for path in options.paths])
     found = report(dump, release=options.release, is_complete=options.complete)
     chunks = (

@@ -194,9 +194,11 @@ class _Loader(Composer, CParser, _Constructor, _Resolver):
             raise ComposerError(
                 None, None, f"stands for more than {MAX_NODES} values", event.start_mark
             )
+        anchor = None if isinstance(event, yaml.AliasEvent) else getattr(event, "anchor", None)
+        # An anchor may be set anew, which PyYAML refuses.
+        self.anchors.pop(anchor, None)
         node = super().compose_node(parent, index)
-        anchor = getattr(event, "anchor", None)
-        if anchor is not None and not isinstance(event, yaml.AliasEvent):
+        if anchor is not None:
             self._sizes[anchor] = self._composed - before
         return node
 

@@ -61,6 +61,12 @@ def test_yaml_aliases_are_followed() -> None:
     ]
 
 
+def test_yaml_anchor_may_be_set_anew() -> None:
+    assert read("kind: X\na: &a 1\nb: *a\nc: &a 2\nd: *a\n") == [
+        Document({"kind": "X", "a": 1, "b": 1, "c": 2, "d": 2}, "dump.yaml:1")
+    ]
+
+
 def test_yaml_alias_inside_itself_is_refused() -> None:
     assert read("kind: X\na: &a [*a]\n") == [
         Unreadable("dump.yaml:2", "is no YAML: alias a stands inside itself or nowhere")
