@@ -30,7 +30,7 @@ def end(run: Path) -> list[str]:
     """End every recorded program that still runs, with its children; names of those that did."""
     ended = []
     for file in sorted(run.glob("*.pid")):
-        if processes := _running(file):
+        if processes := [each for each in _running(file) if _is_alive(each)]:
             _end(processes)
             ended.append(file.stem)
         file.unlink(missing_ok=True)
@@ -72,6 +72,14 @@ def _group(leader: int) -> Iterable[psutil.Process]:
                 yield process
         except OSError:
             continue
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    """A zombie is only a number that nobody has asked about yet, as happens in containers without an init."""
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
 
 
 def _end(processes: list[psutil.Process]) -> None:
