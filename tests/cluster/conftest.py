@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster import cases
 from tests.cluster.controlplane import ControlPlane
 from tests.cluster.live import Tally
 
@@ -60,3 +61,10 @@ def emulated_control_plane() -> Iterator[Callable[[str], ControlPlane]]:
             return planes.enter_context(ControlPlane(emulated_version=version))
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def case_plane() -> Iterator[ControlPlane]:
+    """Nothing runs but the controller that answers pool status requests: allocations are written by hand."""
+    with cases.case_control_plane() as plane:
+        yield plane

@@ -1,5 +1,6 @@
 """The product on one control plane: as the ServiceAccount with exactly the rights that are shipped."""
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ from ingest import services
 from ingest.services import SyncResult
 from kube.connect import Target
 from objects.models import KubeObject, ObjectEvent
-from pools.models import Device, Pool, PoolSample
+from pools.models import Device, Pool, PoolSample, PoolStatusRequest
 from tests.cluster.client import Document
 from tests.cluster.controlplane import ControlPlane
 
@@ -48,6 +49,35 @@ def install(plane: ControlPlane, *, expiration_seconds: int = 3600) -> Path:
     plane.apply(shipped_rights())
     token = plane.service_account_token(NAMESPACE, ACCOUNT, expiration_seconds)
     return plane.kubeconfig(ACCOUNT, token=token)
+
+
+def role_without(plural: str) -> Document:
+    """The shipped role without one of its resources."""
+    (role,) = [each for each in shipped_rights() if each["kind"] == "ClusterRole"]
+    for rule in role["rules"]:
+        if "resources" in rule:
+            rule["resources"] = [name for name in rule["resources"] if name != plural]
+    role["rules"] = [rule for rule in role["rules"] if rule.get("resources") != []]
+    return role
+
+
+def wait_for_right(plane: ControlPlane, path: str, *, is_given: bool) -> None:
+    """The API server's own reading of rights lags a little."""
+    client = plane.as_token(plane.service_account_token(NAMESPACE, ACCOUNT))
+    plane.wait_for(
+        lambda: (client.request("GET", path).status == 200) == is_given,
+        what=f"the right to {path}",
+    )
+
+
+def process_environment(plane: ControlPlane) -> dict[str, str]:
+    """For processes of the product that work on the test's database and watch this control plane."""
+    database = connection.settings_dict
+    return os.environ | {
+        "DJANGO_SETTINGS_MODULE": "dradash.settings",
+        "DATABASE_URL": f"postgresql://{database['USER']}@/{database['NAME']}?host={database['HOST']}",
+        "DRADASH_CLUSTERS": str(install(plane)),
+    }
 
 
 @dataclass(frozen=True)
@@ -178,6 +208,11 @@ class Product:
         response = self.api().get(f"/api/v1/{path}")
         assert response.status_code == 200, response.content
         return response.json()
+
+    def requests(self) -> list[tuple[str, str, bool]]:
+        """Pool, outcome, and whether the object is gone, of each pool status request."""
+        rows = PoolStatusRequest.objects.filter(cluster=self.cluster).order_by("id")
+        return list(rows.values_list("pool_name", "outcome", "is_removed"))
 
     def page(self, path: str) -> str:
         """The text of a page, which must be 200."""

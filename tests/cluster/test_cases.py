@@ -1,18 +1,16 @@
 """The live controller, its recorded answers, our model of it, and our own figures: all four for each case."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.cluster import cases
+from tests.cluster.controlplane import ControlPlane
 from tests.cluster.intended import INTENDED
 from tests.cluster.live import LiveCases, Tally
 
 
 @pytest.fixture(scope="session")
-def live() -> Iterator[LiveCases]:
-    with cases.case_control_plane() as plane:
-        yield LiveCases(plane)
+def live(case_plane: ControlPlane) -> LiveCases:
+    return LiveCases(case_plane)
 
 
 @pytest.mark.parametrize("name", cases.case_names())

@@ -8,12 +8,13 @@ from tests.cluster import objects
 from tests.cluster.client import Document
 from tests.cluster.controlplane import ControlPlane
 from tests.cluster.objects import claim, device, pod, resource_slice
-from tests.cluster.product import Product
+from tests.cluster.product import Figures, Product
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 GPU, PART, NIC = "gpu.example.com", "part.example.com", "nic.example.com"
 ADMIN = "admin-team"
+PAGES = ("/", "/pools/", "/devices/", "/resource-slices/")
 
 
 def costs(memory: str, sm: str) -> dict[str, object]:
@@ -124,3 +125,118 @@ def test_figures_are_what_the_scheduler_left(
         "half-1": "available",
     }
     assert product.states(NIC) == {"nic-0": "allocated", "nic-1": "partly used"}
+
+
+@pytest.mark.parametrize("name", ["control_plane", "control_plane_default"])
+def test_taint_rule_takes_devices_away_and_gives_them_back(
+    control_plane_of: Callable[[str], ControlPlane], name: str
+) -> None:
+    plane = control_plane_of(name)
+    build_fleet(plane)
+    schedule(plane, [claim("whole", GPU, device="gpu-0")])
+    plane.apply([objects.taint_rule("broken", driver=GPU, device="gpu-1")])
+    product = Product.watching(plane)
+    product.sync()
+    with_rule = product.figures("node-0", GPU)
+
+    plane.delete("DeviceTaintRule", "broken")
+    product.sync()
+
+    assert with_rule == (5, 1, 0, 2, 0, 2, 0)
+    assert product.figures("node-0", GPU) == (5, 1, 0, 1, 0, 3, 0)
+
+
+def test_rest_answers_what_the_scheduler_left(control_plane: ControlPlane) -> None:
+    build_fleet(control_plane)
+    schedule(
+        control_plane,
+        [
+            claim("half", PART, device="half-0"),
+            claim("share-a", NIC, device="nic-0", **bandwidth("30")),
+        ],
+    )
+    product = Product.watching(control_plane)
+    product.sync()
+
+    pools = {pool["driver"]: pool for pool in product.rest("pools/")["results"]}
+    devices = {d["device"]: d for d in product.rest("devices/?limit=100")["results"]}
+    nic = product.rest(f"devices/{devices['nic-0']['id']}/")
+
+    assert {driver: pool["devices"]["available"] for driver, pool in pools.items()} == {
+        GPU: 4,
+        PART: 1,
+        NIC: 1,
+    }
+    part = pools[PART]
+    assert (part["pool"], part["node"], part["generation"]) == ("node-0", "node-0", 1)
+    assert (part["complete"], part["slices"]) == (True, {"seen": 2, "expected": 2})
+    assert part["partitions"] == [
+        {"attribute": f"{PART}/profile", "type": "full", "total": 1, "allocatable": 0},
+        {"attribute": f"{PART}/profile", "type": "half", "total": 2, "allocatable": 1},
+    ]
+    assert pools[NIC]["capacity"] == [
+        {"name": "bandwidth", "total": "200", "consumed": "30", "available": "170"}
+    ]
+    assert {name: device["state"] for name, device in devices.items()} == {
+        "gpu-0": "available",
+        "gpu-1": "available",
+        "gpu-2": "available",
+        "gpu-3": "unavailable",
+        "gpu-4": "available",
+        "full": "blocked",
+        "half-0": "allocated",
+        "half-1": "available",
+        "nic-0": "allocated",
+        "nic-1": "available",
+    }
+    (holder,) = nic["holders"]
+    assert (nic["partly_used"], holder["claim"], holder["consumed_capacity"]) == (
+        True,
+        "share-a",
+        {"bandwidth": "30"},
+    )
+
+
+# What the release's own gates leave of the fleet: partitions, shares and taints are of 1.36.
+@pytest.mark.parametrize(
+    ("version", "gpu", "part", "nic"),
+    [
+        ("1.34", (5, 1, 0, 0, 0, 4, 1), (3, 1, 0, 0, 0, 2, 0), (2, 1, 0, 0, 0, 1, 0)),
+        ("1.35", (5, 1, 0, 0, 0, 4, 1), (3, 1, 0, 0, 0, 2, 0), (2, 1, 0, 0, 0, 1, 0)),
+        ("1.36", (5, 1, 0, 1, 0, 3, 1), (3, 1, 0, 0, 1, 1, 0), (2, 1, 1, 0, 0, 1, 0)),
+    ],
+)
+def test_emulated_release_has_its_own_figures_and_pages(
+    control_plane_of: Callable[[str], ControlPlane],
+    version: str,
+    gpu: Figures,
+    part: Figures,
+    nic: Figures,
+) -> None:
+    plane = control_plane_of(version)
+    build_fleet(plane)
+    schedule(
+        plane,
+        [
+            claim("whole", GPU, device="gpu-0"),
+            claim("looks", GPU, device="gpu-1", namespace=ADMIN, adminAccess=True),
+            claim("half", PART, device="half-0"),
+            claim("share-a", NIC, device="nic-0", **bandwidth("30")),
+        ],
+    )
+    product = Product.watching(plane)
+
+    product.sync()
+
+    assert product.figures("node-0", GPU) == gpu
+    assert product.figures("node-0", PART) == part
+    assert product.figures("node-0", NIC) == nic
+    states = product.kind_states()
+    assert states.pop("DeviceTaintRule") == "not_served"
+    assert set(states.values()) == {"watching"}
+    (cluster,) = product.rest("clusters/")["results"]
+    assert cluster["server_version"] == "v1.37.2"
+    product.cluster.refresh_from_db()
+    assert product.cluster.capabilities["serverVersion"]["emulated"] == version
+    assert [path for path in PAGES if "gpu" not in product.page(path)] == []
+    assert version in product.page(f"/clusters/{product.cluster.pk}/")

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from ingest import services
-from tests.cluster.client import Document
 from tests.cluster.controlplane import ControlPlane
 from tests.cluster.objects import device, held_claim, resource_slice
 from tests.cluster.product import (
@@ -16,7 +15,9 @@ from tests.cluster.product import (
     clock,
     eventually,
     install,
+    role_without,
     shipped_rights,
+    wait_for_right,
 )
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,29 +44,10 @@ def product(plane: ControlPlane) -> Product:
     return watching
 
 
-def role_without(plural: str) -> Document:
-    (role,) = [each for each in shipped_rights() if each["kind"] == "ClusterRole"]
-    for rule in role["rules"]:
-        rule["resources"] = [name for name in rule.get("resources", []) if name != plural] or None
-    role["rules"] = [
-        {key: value for key, value in rule.items() if value is not None} for rule in role["rules"]
-    ]
-    return role
-
-
-def wait_until_refused(product: Product, path: str, *, is_refused: bool = True) -> None:
-    """The API server's own reading of rights lags a little."""
-    token = product.plane.service_account_token(NAMESPACE, ACCOUNT)
-    client = product.plane.as_token(token)
-    product.plane.wait_for(
-        lambda: (client.request("GET", path).status == 403) == is_refused, what="the right"
-    )
-
-
 def test_right_for_one_kind_revoked_leaves_the_others_and_comes_back(product: Product) -> None:
     plane, path = product.plane, "/apis/resource.k8s.io/v1/resourceclaims"
     plane.apply([role_without("resourceclaims")])
-    wait_until_refused(product, path)
+    wait_for_right(plane, path, is_given=False)
 
     product.sync()
 
@@ -78,7 +60,7 @@ def test_right_for_one_kind_revoked_leaves_the_others_and_comes_back(product: Pr
     assert "we may not read ResourceClaims" in product.page("/pools/")
 
     plane.apply(shipped_rights())
-    wait_until_refused(product, path, is_refused=False)
+    wait_for_right(plane, path, is_given=True)
     product.retry_now()
     product.sync()
 
