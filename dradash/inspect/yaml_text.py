@@ -27,7 +27,8 @@ _SEPARATOR = re.compile(r"^---(?=\s|$).*$", re.MULTILINE)
 _END_MARK = re.compile(r"^\.\.\.\s*$", re.MULTILINE)
 _ITEMS = re.compile(r"^items:[ \t]*\n(?=- )", re.MULTILINE)
 _ITEM = re.compile(r"^- ", re.MULTILINE)
-_ANCHOR = re.compile(r"(?:^|[\s\[{,])&[^\s,\[\]{}]", re.MULTILINE)
+# More than anchors, but each of them.
+_ANCHOR = re.compile(r"(?:^|\W)&\S", re.MULTILINE)
 _BEHIND_ITEMS = re.compile(r"^[^\s#-]", re.MULTILINE)
 
 
@@ -60,7 +61,7 @@ def _list_of_kubectl(part: str, line: int) -> Iterator[Found] | None:
     until = end.start() if end else len(part)
     head = part[: begin.start()] + "\n" + part[until:]
     try:
-        members = _Loader(head).get_single_data()
+        members = _loader(head).get_single_data()
     except (yaml.YAMLError, RecursionError):
         return None
     if not isinstance(members, dict) or not str(members.get("kind", "")).endswith("List"):
@@ -88,7 +89,7 @@ def _cut_items(part: str, position: int, *, line: int, members: dict[str, Any]) 
 def _values(part: str, line: int) -> Iterator[Found]:
     """The value of one document, or its items if it is a list."""
     try:
-        loader = _Loader(part)
+        loader = _loader(part)
         node = loader.get_single_node()
         if node is not None:
             yield from _constructed(loader, node, line)
@@ -109,7 +110,7 @@ def _values(part: str, line: int) -> Iterator[Found]:
         yield Broken(TOO_DEEP, line)
 
 
-def _constructed(loader: "_Loader", node: yaml.Node, line: int) -> Iterator[Found]:
+def _constructed(loader: "_PlainLoader | _Loader", node: yaml.Node, line: int) -> Iterator[Found]:
     """A sequence item by item, so that each has its line; anything else as it is."""
     if not isinstance(node, yaml.SequenceNode):
         yield Value(loader.construct_document(node), line + node.start_mark.line)
@@ -170,6 +171,20 @@ for _name, _pattern, _firsts in (
     ),
 ):
     _Resolver.add_implicit_resolver(_TAG + _name, re.compile(_pattern), _firsts)
+
+
+def _loader(text: str) -> "_PlainLoader | _Loader":
+    """Only what has anchors needs to be watched."""
+    return _Loader(text) if _ANCHOR.search(text) else _PlainLoader(text)
+
+
+class _PlainLoader(CParser, _Constructor, _Resolver):
+    """All in C up to the values."""
+
+    def __init__(self, stream: str) -> None:
+        CParser.__init__(self, stream)
+        _Constructor.__init__(self)
+        _Resolver.__init__(self)
 
 
 class _Loader(Composer, CParser, _Constructor, _Resolver):
