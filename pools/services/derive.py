@@ -8,6 +8,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+import psycopg
+import structlog
+from django.db import transaction
 
 from dra import shapes
 from dra.parsing import parse_resource_slice
@@ -30,6 +33,8 @@ from pools.services.allocations import allocations_of_pools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+log = structlog.get_logger()
 
 # Slices that are decoded at once: it bounds memory.
 _CHUNK_SLICES: Final = 128
@@ -142,6 +147,17 @@ WHERE cluster_id = %(cluster)s AND id = ANY(%(ids)s) AND vanished_at IS NULL
 """
 
 
+# A pool with the rows of its slices: object id, digest, generation, API version.
+_Dirty = tuple[PoolKey, list[tuple[Any, ...]]]
+
+_NOT_STORED: Final = "figures_not_stored"
+_REFUSED: Final = (
+    psycopg.errors.IntegrityError,
+    psycopg.errors.DataError,
+    psycopg.errors.ProgramLimitExceeded,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Knowledge:
     """What figures are derived from beside slices. None: it could not be read, so nothing follows from its absence."""
@@ -204,18 +220,57 @@ def derive_pools(
 ) -> None:
     """Derive these pools from what is stored, and write what differs: pools, devices, slices, samples."""
     for chunk in _chunks(cursor, cluster_id, sorted(set(keys))):
-        _derive_chunk(cursor, cluster_id, chunk, knowledge, now=now)
+        _derive_surely(cursor, cluster_id, chunk, knowledge, now=now)
 
 
-def _chunks(
-    cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey]
-) -> Iterator[list[tuple[PoolKey, list[tuple[Any, ...]]]]]:
+def _derive_surely(
+    cursor: Cursor,
+    cluster_id: int,
+    chunk: Sequence[_Dirty],
+    knowledge: Knowledge,
+    *,
+    now: datetime,
+) -> None:
+    """One pool that Postgres refuses must not keep the rest of a cluster from being stored."""
+    try:
+        with transaction.atomic():
+            _derive_chunk(cursor, cluster_id, chunk, knowledge, now=now)
+    except _REFUSED as error:
+        if len(chunk) > 1:
+            for each in chunk:
+                _derive_surely(cursor, cluster_id, [each], knowledge, now=now)
+            return
+        log.exception("a pool cannot be stored", cluster=cluster_id, pool=chunk[0][0])
+        _say_not_stored(cursor, cluster_id, chunk[0][0], why=str(error), now=now)
+
+
+def _say_not_stored(
+    cursor: Cursor, cluster_id: int, key: PoolKey, *, why: str, now: datetime
+) -> None:
+    """The figures of before stay, with a problem that says so."""
+    first_line = why.partition("\n")[0]
+    message = f"The figures are older than what the cluster says: they could not be stored ({first_line})"
+    cursor.execute(
+        "UPDATE pools_pool SET problems = %s, problem_codes = %s, severity = 3, changed_at = %s"
+        " WHERE cluster_id = %s AND driver = %s AND name = %s",
+        (
+            as_jsonb([{"code": _NOT_STORED, "message": message}]),
+            as_jsonb([_NOT_STORED]),
+            now,
+            cluster_id,
+            key.driver,
+            key.pool,
+        ),
+    )
+
+
+def _chunks(cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey]) -> Iterator[list[_Dirty]]:
     """Pools with the rows of their slices, so many at a time as bounds memory."""
     step = 4 * _CHUNK_SLICES
     for start in range(0, len(keys), step):
         part = keys[start : start + step]
         rows = slice_rows(cursor, cluster_id, part)
-        chunk: list[tuple[PoolKey, list[tuple[Any, ...]]]] = []
+        chunk: list[_Dirty] = []
         size = 0
         for key in part:
             chunk.append((key, rows.get(key, [])))
@@ -248,7 +303,7 @@ def slice_rows(
 def _derive_chunk(
     cursor: Cursor,
     cluster_id: int,
-    chunk: Sequence[tuple[PoolKey, list[tuple[Any, ...]]]],
+    chunk: Sequence[_Dirty],
     knowledge: Knowledge,
     *,
     now: datetime,

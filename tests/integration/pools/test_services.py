@@ -281,6 +281,24 @@ def test_slice_with_a_count_of_the_wrong_type_is_read_as_far_as_it_goes(cluster:
     assert [problem["code"] for problem in row.problems] == ["unreadable_field"]
 
 
+def test_pool_that_postgres_refuses_keeps_its_figures_and_the_others_are_stored(
+    cluster: Cluster,
+) -> None:
+    store(cluster, kube.resource_slice("slice-a", pool="node-1"))
+    too_long = "".join(str(uuid.UUID(int=n << 60 | n * 7919)) for n in range(400))
+
+    store(
+        cluster,
+        kube.resource_slice("slice-a", pool="node-1", devices=[{"name": too_long}]),
+        kube.resource_slice("slice-b", pool="node-2"),
+        now=NOON + MINUTE,
+        op=Op.MODIFIED,
+    )
+
+    assert (figures("node-1"), figures("node-2")) == ((2, 0, 2), (2, 0, 2))
+    assert Pool.objects.get(name="node-1").problem_codes == ["figures_not_stored"]
+
+
 def test_derive_dirty_takes_what_was_marked(cluster: Cluster) -> None:
     store(cluster, kube.resource_slice("slice-a"), are_claims_known=False)
     knowledge = Knowledge(True, (), Release(1, 37))

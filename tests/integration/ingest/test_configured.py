@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from clusters.choices import Source
+from clusters.services import WatchedCluster
+from ingest.configured import configured_clusters
+from kube.connect import Target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: {name}
+clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:1"}}}}]
+users: [{{name: u, user: {{}}}}]
+contexts: [{{name: {name}, context: {{cluster: c, user: u}}}}]
+"""
+
+
+@dataclass(frozen=True)
+class Configured:
+    clusters: tuple[str, ...] = ()
+    simulated: bool = False
+    simulator_url: str | None = None
+
+
+@pytest.fixture(autouse=True)
+def _nobody_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+
+
+def test_configured_clusters_nothing_named_and_nothing_answers_is_not_known() -> None:
+    assert configured_clusters(Configured()) is None
+
+
+def test_configured_clusters_simulated_is_the_bundled_one() -> None:
+    found = configured_clusters(Configured(simulated=True, simulator_url="http://127.0.0.1:9"))
+
+    target = Target("url", url="http://127.0.0.1:9")
+    assert found == [WatchedCluster("simulated", Source.SIMULATED, target)]
+
+
+def test_configured_clusters_contexts_and_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text(KUBECONFIG.format(name="prod"))
+    second.write_text(KUBECONFIG.format(name="prod"))
+
+    found = configured_clusters(Configured(clusters=(str(first), str(second), "staging")))
+
+    assert found == [
+        WatchedCluster(
+            "prod", Source.KUBECONFIG, Target("kubeconfig", path=str(first), context="prod")
+        ),
+        WatchedCluster(
+            f"prod ({second})",
+            Source.KUBECONFIG,
+            Target("kubeconfig", path=str(second), context="prod"),
+        ),
+        WatchedCluster("staging", Source.KUBECONFIG, Target("kubeconfig", context="staging")),
+    ]
+
+
+def test_configured_clusters_file_that_is_no_kubeconfig_is_watched_and_says_why_later(
+    tmp_path: Path,
+) -> None:
+    broken = tmp_path / "broken"
+    broken.write_text("{")
+
+    found = configured_clusters(Configured(clusters=(str(broken),)))
+
+    assert found == [
+        WatchedCluster(str(broken), Source.KUBECONFIG, Target("kubeconfig", path=str(broken)))
+    ]

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import connection
+
+from ingest import keeping, services
+from objects.models import Checkpoint, ObjectEvent
+from objects.services.partitions import LOG, ensure_partitions
+from pools.choices import Outcome
+from pools.models import PoolHour, PoolSample, PoolStatusRequest
+from pools.services.rollups import HOURS, SAMPLES
+from tests.factories import kube
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from clusters.models import Cluster
+    from ingest.services import SyncResult
+    from simulator.cluster import Simulator
+
+
+@dataclass(frozen=True)
+class Kept:
+    retention_days: int
+    rollup_retention_days: int
+
+
+def clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def partitions(table: str) -> set[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass",
+            [table],
+        )
+        return {name for (name,) in cursor.fetchall()}
+
+
+@pytest.fixture
+def read_at(simulator: Simulator, cluster: Cluster, sync: Callable[[], SyncResult]) -> datetime:
+    simulator.put_all([kube.resource_slice("slice-a"), kube.resource_claim("c", holds=["gpu-0"])])
+    sync()
+    return clock()
+
+
+def test_keep_storage_writes_checkpoints_and_hours(cluster: Cluster, read_at: datetime) -> None:
+    later = read_at + timedelta(hours=2)
+    ensure_partitions([*LOG, *SAMPLES, *HOURS], now=later)
+
+    keeping.keep_storage(Kept(30, 400), now=later)
+
+    kinds = Checkpoint.objects.filter(cluster=cluster).values_list("kind", flat=True)
+    assert sorted(kinds) == ["ResourceClaim", "ResourceSlice"]
+    assert PoolHour.objects.filter(cluster=cluster).count() >= 1
+
+
+def test_keep_storage_drops_what_is_too_old_and_still_knows_what_is_live(
+    cluster: Cluster, read_at: datetime
+) -> None:
+    PoolStatusRequest.objects.create(
+        cluster=cluster,
+        name="old",
+        driver="d",
+        outcome=Outcome.ANSWERED,
+        created_at=read_at,
+        is_removed=True,
+    )
+    later = read_at + timedelta(days=40)
+    ensure_partitions([*LOG, *SAMPLES, *HOURS], now=later)
+
+    keeping.keep_storage(Kept(30, 400), now=later)
+
+    assert f"objects_objectevent_p{read_at:%Y%m%d}" not in partitions("objects_objectevent")
+    assert not ObjectEvent.objects.filter(cluster=cluster).exists()
+    assert Checkpoint.objects.filter(cluster=cluster).count() == 2
+    assert PoolSample.objects.get(cluster=cluster).available == 1
+    assert not PoolStatusRequest.objects.exists()
+
+
+def test_keep_storage_is_repeated_without_effect(cluster: Cluster, read_at: datetime) -> None:
+    keeping.keep_storage(Kept(30, 400), now=read_at)
+    count = Checkpoint.objects.filter(cluster=cluster).count()
+
+    keeping.keep_storage(Kept(30, 400), now=read_at + timedelta(minutes=10))
+
+    assert Checkpoint.objects.filter(cluster=cluster).count() == count
+
+
+def test_clusters_to_sync_leaves_out_what_somebody_reads_and_what_is_paused(
+    cluster: Cluster,
+) -> None:
+    idle = services.clusters_to_sync()
+    with services.advisory_lock(services.SYNC_LOCK, cluster.pk) as is_ours:
+        busy = services.clusters_to_sync()
+        with services.advisory_lock(services.SYNC_LOCK, cluster.pk) as is_anothers:
+            pass
+
+    assert (idle, busy) == ([cluster.pk], [])
+    assert (is_ours, is_anothers) == (True, False)
