@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 
 from dradash.up.address import free_local_port
+from tests import services
 
 # One worker of a parallel run takes them all, so that they share what they start.
 pytestmark = pytest.mark.xdist_group("dradash up")
@@ -55,7 +57,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def launch(home: Path, output: Path) -> Running:
+def launch(home: Path, output: Path, **environment: str) -> Running:
     """Start it and wait for the first page."""
     inherited = {
         name: value
@@ -67,7 +69,7 @@ def launch(home: Path, output: Path) -> Running:
         process = subprocess.Popen(
             [sys.executable, "-m", "dradash.cli", "up", "--simulated", "--port", str(port)],
             cwd=REPOSITORY,
-            env=inherited | {"DRADASH_HOME": str(home)},
+            env=inherited | {"DRADASH_HOME": str(home)} | environment,
             stdout=file,
             stderr=subprocess.STDOUT,
             text=True,
@@ -180,6 +182,33 @@ def test_up_with_everything_killed_at_once_comes_back_with_its_data(
 
     assert "password" not in second.printed
     assert json.loads(second.get("readyz")) == {"ready": True, "missing": {}}
+
+
+@pytest.fixture
+def database_url() -> str:
+    """An empty database of a server that `dradash up` did not start."""
+    services.start_postgres()
+    server = os.environ["DATABASE_URL"]
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS of_ones_own")
+        connection.execute("CREATE DATABASE of_ones_own")
+    return server.replace("/postgres?", "/of_ones_own?")
+
+
+def test_up_with_servers_of_ones_own_starts_none(
+    tmp_path: Path, database_url: str, redis_server_url: str
+) -> None:
+    running = launch(
+        tmp_path / "home",
+        tmp_path / "output",
+        DATABASE_URL=database_url,
+        REDIS_URL=redis_server_url,
+    )
+    wait_until(lambda: _is_ready(running))
+    started = {file.stem for file in (running.home / "run").glob("*.pid")}
+    stop(running)
+
+    assert started == {"beat", "simulator", "starter", "web", "worker"}
 
 
 def _again(running: Running, name: str, killed: int) -> bool:
