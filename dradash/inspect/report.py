@@ -83,8 +83,8 @@ class Dump:
         self.problems.extend(PlacedProblem(each, place) for each in problems)
 
     def slices(self) -> list[ResourceSlice]:
-        """All ResourceSlices; of two with one uid the newer."""
-        return list(_newest(self.found["ResourceSlice"], key=lambda s: s.uid or s.name or id(s)))
+        """All ResourceSlices; of two with one name the newer."""
+        return list(_newest(self.found["ResourceSlice"], key=lambda s: s.name or s.uid or id(s)))
 
     def claims(self) -> list[ResourceClaim]:
         """All ResourceClaims; of two with one name the newer."""
