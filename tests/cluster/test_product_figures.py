@@ -239,4 +239,4 @@ def test_emulated_release_has_its_own_figures_and_pages(
     product.cluster.refresh_from_db()
     assert product.cluster.capabilities["serverVersion"]["emulated"] == version
     assert [path for path in PAGES if "gpu" not in product.page(path)] == []
-    assert version in product.page(f"/clusters/{product.cluster.pk}/")
+    assert f"emulating {version}" in product.page(f"/clusters/{product.cluster.pk}/")
