@@ -25,7 +25,6 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "django.contrib.postgres",
-    "django_filters",
     "django_htmx",
     "rest_framework",
     "drf_spectacular",
@@ -44,6 +43,8 @@ MIDDLEWARE = [
     "dradash.middleware.content_security_policy",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    # A list of 50 rows is 100 KB of HTML and 10 KB on the wire; the length of an answer is blurred against BREACH.
+    "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -94,7 +95,9 @@ CACHES = {
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "dradash",
         "OPTIONS": {"socket_connect_timeout": 2, "socket_timeout": 2},
-    }
+    },
+    # For what is cheap to make again and must not need Redis.
+    "memory": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
 }
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 
