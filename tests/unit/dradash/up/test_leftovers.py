@@ -92,7 +92,9 @@ def test_end_of_torn_record_forgets_it(tmp_path: Path, content: str) -> None:
     assert (leftovers.end(tmp_path), list(tmp_path.iterdir())) == ([], [])
 
 
-@pytest.mark.parametrize("content", [f"{os.getpid()}\n/data\n", "999999999\n"])
+@pytest.mark.parametrize(
+    "content", [f"{os.getpid()}\n/data\n", "999999999\n"], ids=["of this test", "of nobody"]
+)
 def test_remove_stale_lock_of_no_postgres_removes_it(tmp_path: Path, content: str) -> None:
     (tmp_path / "postmaster.pid").write_text(content)
 
