@@ -81,6 +81,9 @@ def _answer(found: Report) -> str:
         words.append(f"free unknown in {counted(len(unknown), 'pool')}")
     else:
         words.append(f"{at_most}{free} free")
+    partly = sum(pool.counts.partly_used or 0 for pool in pools)
+    if partly:
+        words.append(f"{partly} partly used")
     if unusable:
         words.append(f"{counted(len(unusable), 'pool')} incomplete or invalid")
     return ", ".join(words) + "."

@@ -757,6 +757,7 @@ def test_shared_interface_has_room_left(tmp_path: Path) -> None:
     assert capacity(device(report, "nic-0")["capacity"]) == left
     assert capacity(report["pools"][0]["capacity"]) == left
     printed = text(tmp_path, "C39")
+    assert "1 pool, 1 device seen, 0 free, 1 partly used.\n" in printed
     assert "1 (1 partly)" in printed
     assert (
         "nic-0: allocated, 2 shares, partly used, held by team-a/pod0-nic-wd8rp, team-a/pod1-nic-2hfx6"
@@ -971,6 +972,35 @@ def test_device_to_be_attached_first_says_what_it_waits_for(tmp_path: Path) -> N
 
     assert printed.count("to be attached first: waits for FabricDeviceReady\n") == 2
     assert "by selector cohdi.com/fabric=1" in printed
+
+
+def test_device_of_an_incomplete_pool_may_be_allocated(tmp_path: Path) -> None:
+    claim = tmp_path / "claim.yaml"
+    claim.write_text(ALLOCATION.format(driver="gpu.example.com", pool="node-a", device="gpu-1"))
+
+    report = inspected("--complete", path_of("C01"), claim)
+
+    assert states(report) == {"gpu.example.com/node-a/gpu-1": "allocated"}
+    assert pools(report)["gpu.example.com/node-a"].counts == Counts(None, 1, 1, 0, None, None, 0)
+    assert messages(report, "unpublished_allocation") == []
+
+
+def test_device_of_an_older_generation_is_held_but_not_published(tmp_path: Path) -> None:
+    claim = tmp_path / "claim.yaml"
+    claim.write_text(ALLOCATION.format(driver="gpu.example.com", pool="node-a", device="gpu-0"))
+
+    printed = run("--complete", path_of("C01"), claim)[1]
+
+    assert (
+        "Held, but not published any more:\n  gpu.example.com/node-a: gpu-0, by team-a/one\n"
+        in printed
+    )
+
+
+def test_old_servers_take_devices_from_incomplete_pools(tmp_path: Path) -> None:
+    (pool,) = pools(inspected("--complete", "--release", "1.34", path_of("C01"))).values()
+
+    assert pool.counts == Counts(None, 1, 0, 0, None, None, None)
 
 
 @pytest.mark.parametrize("name", ["C11", "C39", "C43"])
