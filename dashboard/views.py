@@ -1,15 +1,19 @@
 """Overview: is my fleet fine, and how much of it is free?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
+from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
+from clusters.choices import Reach
 from clusters.queries import Freshness
 from clusters.views.frame import Scope, scope_of
+from dashboard.sparklines import Point, Sparkline, sparkline
 from pools import queries
 from pools.models import Allocation, Pool
 from pools.queries import DriverFigures
@@ -18,7 +22,14 @@ from ui.formatting import number
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
 
 # Problems and lost allocations that the page names; the lists behind it have them all.
-SHOWN = 12
+SHOWN = 8
+_TREND = timedelta(hours=24)
+# Hours are rolled up once they are over, so a younger cluster has hardly any.
+_YOUNG = timedelta(hours=3)
+# A line of a day does not change within this.
+_TREND_SECONDS = 60
+_SHOWN_FITS = 4
+_STATES = ("allocated", "partly_used", "available", "blocked", "unavailable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +38,8 @@ class DriverLine:
 
     figures: DriverFigures
     devices: dict[str, int | None]
+    fits: str
+    trend: Sparkline | None
     fresh: Freshness
     is_stale: bool
 
@@ -38,6 +51,7 @@ class ClusterLine:
     fresh: Freshness
     reach: str
     is_fine: bool
+    is_stale: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +59,17 @@ class OverviewPage:
     """What the overview shows."""
 
     answer: str
+    # What is known over all drivers in view, in the shape of the REST API.
+    devices: dict[str, int | None]
     drivers: tuple[DriverLine, ...]
     problems: tuple[ShownProblem, ...]
     has_more_problems: bool
     unpublished: tuple[Allocation, ...]
+    has_more_unpublished: bool
     clusters: tuple[ClusterLine, ...]
     empty: Emptiness | None
     has_several_clusters: bool
+    source: str
 
 
 @require_GET
@@ -74,44 +92,100 @@ def overview(request: HttpRequest) -> HttpResponse:
 def overview_page(scope: Scope) -> OverviewPage:
     """The page; a fixed number of queries."""
     chosen = [scope.chosen_name] if scope.chosen_name else []
+    ids = [each.cluster_id for each in scope.shown]
     figures = queries.driver_figures(chosen)
+    fits = queries.partition_figures(ids)
+    trends = _trends(scope)
     pools = queries.troubled_pools(chosen, limit=SHOWN + 1)
-    lost = queries.unpublished_allocations([each.cluster_id for each in scope.shown])
-    problems = [problem for pool in pools[:SHOWN] for problem in _pool_problems(pool)]
+    lost = list(queries.unpublished_allocations(ids)[: SHOWN + 1])
     return OverviewPage(
         answer=_answer(figures),
-        drivers=tuple(_driver_line(each, scope) for each in figures),
-        problems=tuple(problems),
+        devices=_known_devices(figures),
+        drivers=tuple(_driver_line(each, scope, fits=fits, trends=trends) for each in figures),
+        problems=tuple(problem for pool in pools[:SHOWN] for problem in _pool_problems(pool)),
         has_more_problems=len(pools) > SHOWN,
         unpublished=tuple(lost[:SHOWN]),
+        has_more_unpublished=len(lost) > SHOWN,
         clusters=tuple(_cluster_line(each, scope) for each in scope.shown),
         empty=None if figures else emptiness(scope, noun=_("pools"), is_filtered=False),
         has_several_clusters=len(scope.shown) > 1,
+        source=scope.source,
     )
 
 
-def _driver_line(figures: DriverFigures, scope: Scope) -> DriverLine:
-    fresh = scope.fresh[figures.cluster_id]
-    devices = {
-        name: getattr(figures, name)
-        for name in (
-            "total",
-            "seen",
-            "allocated",
-            "partly_used",
-            "available",
-            "blocked",
-            "unavailable",
-        )
+def _known_devices(figures: Sequence[DriverFigures]) -> dict[str, int | None]:
+    """For a bar: what is known of each state; the rest of what is seen is unknown. The total only where all know it."""
+    known: dict[str, int | None] = {
+        name: sum(each.known[name] for each in figures) for name in _STATES
     }
-    return DriverLine(figures, devices, fresh, fresh.is_stale(scope.now))
+    totals = [each.total for each in figures]
+    seen = sum(each.seen for each in figures)
+    return {**known, "seen": seen, "total": None if None in totals else seen}
+
+
+Trends = Mapping[tuple[int, str], Sequence[Point]]
+Fits = Mapping[tuple[int, str], Sequence[queries.PartitionFigures]]
+
+
+def _trends(scope: Scope) -> Trends:
+    """Free devices of the latest day by cluster and driver; remembered for a minute, since many hours are summed up."""
+    start = scope.now - _TREND
+    ids = [each.cluster_id for each in scope.shown]
+    young = [row.pk for row in scope.clusters if scope.now - row.created_at < _YOUNG]
+    key = f"trends:{sorted(ids)}"
+    found: Trends | None = caches["memory"].get(key)
+    if found is None:
+        rows = queries.availability(ids, young=young, start=start, end=scope.now)
+        found = {name: [Point(at, value) for at, value in points] for name, points in rows.items()}
+        caches["memory"].set(key, found, _TREND_SECONDS)
+    return found
+
+
+def _driver_line(
+    figures: DriverFigures, scope: Scope, *, fits: Fits, trends: Trends
+) -> DriverLine:
+    fresh = scope.fresh[figures.cluster_id]
+    key = (figures.cluster_id, figures.driver)
+    points = [*trends.get(key, ()), Point(scope.now, figures.known_available)]
+    return DriverLine(
+        figures=figures,
+        devices=_known_devices([figures]),
+        fits=_fits(figures, fits.get(key, ())),
+        trend=sparkline(points, now=scope.now, top=figures.known_total),
+        fresh=fresh,
+        is_stale=fresh.is_stale(scope.now),
+    )
+
+
+def _fits(figures: DriverFigures, partitions: Sequence[queries.PartitionFigures]) -> str:
+    """What could be allocated now, in words; partition types are alternatives to each other."""
+    parts = [part for part in partitions if part.allocatable]
+    if parts:
+        words = [f"{number(part.allocatable)} × {part.type}" for part in parts[:_SHOWN_FITS]]
+        if len(parts) > _SHOWN_FITS:
+            more = len(parts) - _SHOWN_FITS
+            words.append(ngettext("%(n)s other", "%(n)s others", more) % {"n": number(more)})
+        return _(" or ").join(words)
+    words = []
+    if figures.known_available:
+        text = ngettext("%(n)s device", "%(n)s devices", figures.known_available)
+        words.append(text % {"n": number(figures.known_available)})
+    if figures.partly_used:
+        text = ngettext("a share of %(n)s", "shares of %(n)s", figures.partly_used)
+        words.append(text % {"n": number(figures.partly_used)})
+    return _(" and ").join(words)
 
 
 def _cluster_line(fresh: Freshness, scope: Scope) -> ClusterLine:
-    rows = {row.pk: row for row in scope.clusters}
-    row = rows[fresh.cluster_id]
-    is_fine = row.reach == "ok" and not fresh.failures and not fresh.is_stale(scope.now)
-    return ClusterLine(fresh, row.get_reach_display(), is_fine)
+    row = next(row for row in scope.clusters if row.pk == fresh.cluster_id)
+    is_stale = fresh.is_stale(scope.now)
+    is_fine = row.reach == Reach.OK and not fresh.failures and not is_stale
+    return ClusterLine(
+        fresh,
+        _("paused") if row.is_paused else row.get_reach_display(),
+        is_fine=is_fine and not row.is_paused,
+        is_stale=is_stale,
+    )
 
 
 def _pool_problems(pool: Pool) -> list[ShownProblem]:
@@ -122,6 +196,7 @@ def _pool_problems(pool: Pool) -> list[ShownProblem]:
             f"{pool.driver}/{pool.name}: {problem.message}",
             problem.severity,
             url=pool_url(pool.id),
+            since=pool.changed_at,
         )
         for problem in problems_of(pool)[:1]
     ]
@@ -134,7 +209,11 @@ def _answer(figures: Sequence[DriverFigures]) -> str:
     total = sum(each.known_total for each in figures)
     unknown = sum(each.pools_with_unknown_total for each in figures)
     words = [
-        _("%(free)s of %(total)s devices are free.")
+        ngettext(
+            "%(free)s of %(total)s device is free.",
+            "%(free)s of %(total)s devices are free.",
+            total,
+        )
         % {"free": number(free), "total": number(total)}
     ]
     if unknown:

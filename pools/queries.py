@@ -4,13 +4,13 @@ A filter is a frozen value, made from a URL by `pools.filters`; every list is on
 """
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
 
+from django.db import connection
 from django.db.models import (
     BooleanField,
     Count,
@@ -236,6 +236,24 @@ def pools_of_keys(cluster_id: int, keys: Sequence[tuple[str, str]]) -> dict[tupl
     return {(row.driver, row.name): row.id for row in rows.only("id", "driver", "name")}
 
 
+PoolIds = Mapping[tuple[int, str, str], int]
+
+
+def pool_ids(rows: Sequence[ResourceSlice]) -> PoolIds:
+    """Ids of the pools of some slices by cluster id, driver and name, for links; one query."""
+    if not rows:
+        return {}
+    found = Pool.objects.filter(
+        cluster_id__in={row.cluster_id for row in rows},
+        driver__in={row.driver for row in rows},
+        name__in={row.pool_name for row in rows},
+    )
+    return {
+        (row.cluster_id, row.driver, row.name): row.id
+        for row in found.only("cluster_id", "id", "driver", "name")
+    }
+
+
 def devices(wanted: DeviceFilter) -> QuerySet[Device]:
     """The devices that match, with the columns that DEVICE_ORDERS sorts by."""
     return Device.objects.filter(_device_condition(wanted)).annotate(
@@ -306,15 +324,64 @@ def devices_of_pool(found: Pool) -> QuerySet[Device]:
     return Device.objects.filter(cluster_id=found.cluster_id, pool_id=found.id)
 
 
-def attribute_names(drivers: Sequence[str], *, sample: int = 200) -> list[str]:
-    """Names of attributes and capacities that the first devices of these drivers have, the commonest first."""
-    if not drivers:
+_SAMPLE = """
+SELECT d.driver, d.attributes, d.capacity_numbers
+FROM unnest(%s::text[]) AS wanted(driver) CROSS JOIN LATERAL (
+    SELECT driver, attributes, capacity_numbers FROM pools_device
+    WHERE pools_device.driver = wanted.driver ORDER BY driver, pool_name, name, id LIMIT %s
+) d
+"""
+# Last words of attribute names that tell what a device is; they come before the others.
+_TELLING = ("productname", "model", "product", "profile", "type")
+
+
+def attribute_names(drivers: Sequence[str], *, sample: int = 40) -> list[str]:
+    """Names of capacities and attributes that the first devices of each driver have; one query.
+
+    What most drivers have comes first; of these capacities, then what tells one device from another.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_SAMPLE, [list(drivers), sample])
+        rows = cursor.fetchall()
+    having: dict[str, set[str]] = {}
+    capacities: set[str] = set()
+    for driver, attributes, capacity in rows:
+        numbers = json.loads(capacity)
+        capacities.update(numbers)
+        for name in (*numbers, *json.loads(attributes)):
+            having.setdefault(name, set()).add(driver)
+    return sorted(
+        having, key=lambda n: (-len(having[n]), n not in capacities, _telling_rank(n), n)
+    )
+
+
+def _telling_rank(name: str) -> int:
+    word = name.rpartition("/")[2].lower()
+    return _TELLING.index(word) if word in _TELLING else len(_TELLING)
+
+
+# Last words of attribute names whose value belongs to one piece of hardware, wherever it is published.
+_IDENTITIES = ("uuid", "serial", "serialnumber")
+# The same within one node.
+_NODE_IDENTITIES = ("pcibusid", "pciaddress", "pci")
+
+
+def same_hardware(found: Device, *, limit: int) -> list[Device]:
+    """Other devices of the cluster that are the same piece of hardware or a part of it, by their attributes; one query."""
+    condition = Q()
+    for name, value in found.attributes.items():
+        word = name.rpartition("/")[2].lower()
+        if not isinstance(value, str) or not value:
+            continue
+        equal = Q(attributes__contains={name: value})
+        if word in _IDENTITIES:
+            condition |= equal
+        elif word in _NODE_IDENTITIES and found.node_name:
+            condition |= equal & Q(node_name=found.node_name)
+    if not condition:
         return []
-    rows = Device.objects.filter(driver__in=drivers).values_list("attributes", "capacity_numbers")
-    counted: Counter[str] = Counter()
-    for attributes, capacity in rows.order_by("driver", "pool_name", "name", "id")[:sample]:
-        counted.update([*capacity, *attributes])
-    return [name for name, _ in counted.most_common()]
+    rows = Device.objects.filter(condition, cluster_id=found.cluster_id).exclude(id=found.id)
+    return list(rows.order_by("driver", "pool_name", "name", "id")[:limit])
 
 
 def holders(found: Sequence[Device]) -> dict[int, list[Allocation]]:
@@ -366,6 +433,13 @@ def resource_slice(object_id: int) -> ResourceSlice:
     return ResourceSlice.objects.get(object_id=object_id)
 
 
+def slice_of_device(found: Device) -> ResourceSlice | None:
+    """The living ResourceSlice that publishes a device."""
+    return ResourceSlice.objects.filter(
+        cluster_id=found.cluster_id, object_id=found.slice_object_id
+    ).first()
+
+
 def slices_of_pool(found: Pool) -> QuerySet[ResourceSlice]:
     """The slices of one pool, newest generation first."""
     return ResourceSlice.objects.filter(
@@ -381,6 +455,18 @@ def status_requests(wanted: StatusFilter) -> QuerySet[PoolStatusRequest]:
     if wanted.is_differing is not None:
         condition &= Q(pools_differing__gt=0) if wanted.is_differing else Q(pools_differing=0)
     return PoolStatusRequest.objects.filter(condition)
+
+
+def latest_comparisons(cluster_ids: Sequence[int]) -> list[PoolStatusRequest]:
+    """Of each driver the newest request about all its pools whose answer was compared with our figures; one query."""
+    rows = PoolStatusRequest.objects.filter(
+        cluster_id__in=cluster_ids, pool_name="", pools_differing__isnull=False
+    )
+    return list(
+        rows.order_by("cluster_id", "driver", "-created_at", "-id").distinct(
+            "cluster_id", "driver"
+        )
+    )
 
 
 def status_request(request_id: int) -> PoolStatusRequest:
@@ -427,7 +513,7 @@ def latest_status_request(found: Pool) -> PoolStatusRequest | None:
 class DriverFigures:
     """The figures of one driver in one cluster; a sum is None as soon as one of its pools does not know it.
 
-    The `known_` sums leave such pools out.
+    `known` leaves such pools out.
     """
 
     cluster_id: int
@@ -443,8 +529,16 @@ class DriverFigures:
     unavailable: int | None
     blocked: int | None
     available: int | None
-    known_total: int
-    known_available: int
+    # What is known of each figure, pools that do not know it left out.
+    known: Mapping[str, int]
+
+    @property
+    def known_total(self) -> int:
+        return self.known["total"]
+
+    @property
+    def known_available(self) -> int:
+        return self.known["available"]
 
 
 _SUMS = ("total", "allocated", "partly_used", "unavailable", "blocked", "available")
@@ -479,10 +573,75 @@ def _driver_figures(row: Mapping[str, Any]) -> DriverFigures:
         pools_with_unknown_total=count - row["count_total"],
         pools_with_problems=row["troubled"],
         seen=row["seen"] or 0,
-        known_total=row["sum_total"] or 0,
-        known_available=row["sum_available"] or 0,
+        known={name: row[f"sum_{name}"] or 0 for name in _SUMS},
         **sums,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFigures:
+    """Over the usable pools of one driver: how many partitions of one type would fit now, if no other type is taken."""
+
+    type: str
+    allocatable: int
+
+
+_PARTITIONS = """
+SELECT p.cluster_id, p.driver, part.type, sum(part.allocatable)
+FROM pools_pool p, jsonb_to_recordset(p.partitions) AS part(type text, allocatable int)
+WHERE p.cluster_id = ANY(%s) AND p.vanished_at IS NULL AND p.partitions <> '[]'
+  AND p.is_complete AND p.is_valid AND part.allocatable IS NOT NULL
+GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC, 3
+"""
+
+
+def partition_figures(
+    cluster_ids: Sequence[int],
+) -> dict[tuple[int, str], list[PartitionFigures]]:
+    """What still fits by cluster id and driver, the commonest type first; one query."""
+    found: dict[tuple[int, str], list[PartitionFigures]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_PARTITIONS, [list(cluster_ids)])
+        for cluster_id, driver, type_, allocatable in cursor.fetchall():
+            found.setdefault((cluster_id, driver), []).append(PartitionFigures(type_, allocatable))
+    return found
+
+
+# Of old clusters the hours that are over; of young ones, which have none yet, each change since their beginning, summed up.
+_AVAILABILITY = """
+SELECT h.cluster_id, p.driver, h.hour AS at, sum((h.mean->>5)::float8) AS available
+FROM pools_poolhour h JOIN pools_pool p ON p.cluster_id = h.cluster_id AND p.id = h.pool_id
+WHERE h.cluster_id = ANY(%(old)s) AND h.hour >= %(start)s AND h.hour < %(end)s
+GROUP BY 1, 2, 3
+UNION ALL
+SELECT cluster_id, driver, at, sum(sum(delta)) OVER (PARTITION BY cluster_id, driver ORDER BY at) FROM (
+    SELECT s.cluster_id, p.driver, date_bin('1 minute', s.at, %(start)s) AS at,
+        coalesce(s.available, 0) - coalesce(lag(s.available) OVER (PARTITION BY s.cluster_id, s.pool_id ORDER BY s.at), 0) AS delta
+    FROM pools_poolsample s JOIN pools_pool p ON p.cluster_id = s.cluster_id AND p.id = s.pool_id
+    WHERE s.cluster_id = ANY(%(young)s) AND s.at >= %(start)s AND s.at <= %(end)s
+) changes GROUP BY 1, 2, 3
+ORDER BY 1, 2, 3
+"""
+
+
+def availability(
+    cluster_ids: Sequence[int], *, young: Sequence[int], start: datetime, end: datetime
+) -> dict[tuple[int, str], list[tuple[datetime, float | None]]]:
+    """Devices available over time by cluster id and driver, unknown pools left out; one query.
+
+    `young` are clusters that were not there before `start`.
+    """
+    ids = {
+        "old": [each for each in cluster_ids if each not in young],
+        "young": [each for each in cluster_ids if each in young],
+    }
+    found: dict[tuple[int, str], list[tuple[datetime, float | None]]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_AVAILABILITY, {**ids, "start": start, "end": end})
+        for cluster_id, driver, at, available in cursor.fetchall():
+            value = None if available is None else float(available)
+            found.setdefault((cluster_id, driver), []).append((at, value))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -494,8 +653,19 @@ class Facet:
 
 
 def pool_facets(wanted: PoolFilter) -> dict[str, list[Facet]]:
-    """Drivers, problem codes and clusters among the pools that match, with counts; three queries."""
+    """Drivers, problem codes and what still fits among the pools that match, with counts; four queries."""
     rows = Pool.objects.filter(_pool_condition(wanted))
+    path = Func(Value("$[*] ? (@.allocatable > 0).type"), template="(%(expressions)s)::jsonpath")
+    types = (
+        rows.filter(is_complete=True, is_valid=True)
+        .exclude(partitions=[])
+        .annotate(
+            type=Func(F("partitions"), path, function="jsonb_path_query", output_field=JSONField())
+        )
+        .values_list("type")
+        .annotate(n=Count("id", distinct=True))
+        .order_by("-n", "type")
+    )
     codes = (
         rows.annotate(code=Func("problem_codes", function="jsonb_array_elements_text"))
         .values_list("code")
@@ -505,7 +675,10 @@ def pool_facets(wanted: PoolFilter) -> dict[str, list[Facet]]:
     return {
         "driver": _facet(rows, "driver"),
         "problem": [Facet(value, n) for value, n in codes],
-        "cluster": _facet(rows, "cluster__name"),
+        "fits": [
+            Facet("device", rows.filter(devices_available__gt=0).count()),
+            *(Facet(value, n) for value, n in types if isinstance(value, str)),
+        ],
     }
 
 

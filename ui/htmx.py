@@ -34,7 +34,8 @@ def fragment_etag(request: HttpRequest, *parts: object) -> str:
 
 def not_modified(request: HttpRequest, *, etag: str) -> HttpResponse | None:
     """304 for a live part that already shows `etag`; None means: build the answer."""
-    known = parse_etags(request.headers.get("If-None-Match", ""))
+    # Compression makes an ETag weak; the fragment is the same all the same.
+    known = parse_etags(request.headers.get("If-None-Match", "").replace("W/", ""))
     if not wants_fragment(request) or etag not in known:
         return None
     return _with_headers(HttpResponseNotModified(), etag=etag)
@@ -50,11 +51,14 @@ def render_page_or_fragment(
 ) -> HttpResponse:
     """The template `fragment` for htmx, `page` for everyone else.
 
-    `etag` belongs to the fragment alone; templates get it as `live_etag` for the first question of a live part.
+    `etag` belongs to the fragment alone; templates get it as `live_etag` for the first question of a live part, and
+    `is_fragment` for what only a fragment brings along, out of band.
     """
     is_fragment = wants_fragment(request)
     template = fragment if is_fragment else page
-    response = render(request, template, {**context, "live_etag": etag})
+    response = render(
+        request, template, {**context, "live_etag": etag, "is_fragment": is_fragment}
+    )
     return _with_headers(response, etag=etag if is_fragment else None)
 
 

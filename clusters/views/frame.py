@@ -48,6 +48,13 @@ class Scope:
         return min(known) if known and len(known) == len(moments) else None
 
     @property
+    def only(self) -> Cluster | None:
+        """The cluster in view, when it is one."""
+        if self.chosen:
+            return self.chosen
+        return self.clusters[0] if len(self.clusters) == 1 else None
+
+    @property
     def source(self) -> str:
         """What the figures in view were computed from; of several clusters only in general."""
         if len(self.shown) == 1:

@@ -1,9 +1,9 @@
 """The pages about clusters: what each can tell us, how fresh that is, and the few things a person may change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from django.contrib.auth.decorators import permission_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from clusters import queries, services
-from clusters.choices import PoolStatusMode, Reach
+from clusters.choices import PoolStatusMode, Reach, ReadState
 from clusters.models import Cluster, ClusterKind, Gap
 from clusters.views.frame import Scope, frame_of, grant_command, scope_of
 from kube.discovery import Capabilities
@@ -21,6 +21,13 @@ from kube.kinds import KINDS
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
 
 CHANGE = "clusters.change_cluster"
+
+_READ_TONES: Final[Mapping[str, str]] = {
+    ReadState.READING: "info",
+    ReadState.WATCHING: "good",
+    ReadState.FORBIDDEN: "warning",
+    ReadState.FAILING: "error",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,10 @@ class KindLine:
     verbs_refused: tuple[str, ...]
     grant: str
     read: ClusterKind | None
+    # Whether its changes are followed at all.
+    is_followed: bool
+    # How the state of reading looks; empty where it is plain.
+    tone: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,16 @@ class GateLine:
 
     name: str
     values: tuple[bool | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GapLine:
+    """A time in which changes of some kinds may have been missed; `length` None: it lasts."""
+
+    start: datetime
+    length: timedelta | None
+    kinds: tuple[str, ...]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +98,8 @@ class ClusterPage:
     gate_components: tuple[str, ...]
     gates: tuple[GateLine, ...]
     are_gates_known: bool
-    gaps: tuple[Gap, ...]
+    gaps: tuple[GapLine, ...]
+    are_nodes_known: bool
     nodes_total: int
     nodes_not_ready: tuple[str, ...]
     may_change: bool
@@ -200,7 +222,10 @@ def cluster_page(row: Cluster, *, may_change: bool, now: datetime) -> ClusterPag
         gate_components=components,
         gates=gates,
         are_gates_known=found is not None and found.gates is not None,
-        gaps=tuple(queries.latest_gaps(row.pk)),
+        gaps=_gap_lines(queries.latest_gaps(row.pk)),
+        are_nodes_known=any(
+            kind.kind == "Node" and kind.last_synced_at for kind in row.kinds.all()
+        ),
         nodes_total=len(nodes),
         nodes_not_ready=tuple(node.name for node in nodes if node.is_ready is False),
         may_change=may_change,
@@ -209,6 +234,38 @@ def cluster_page(row: Cluster, *, may_change: bool, now: datetime) -> ClusterPag
             "ResourcePoolStatusRequest",
             verbs=("create", "get", "list", "watch", "delete"),
         ),
+    )
+
+
+def _gap_lines(rows: Iterable[Gap]) -> tuple[GapLine, ...]:
+    """Newest first; one line for gaps that overlap and have one reason, which those of several kinds often do."""
+    groups: list[list[Gap]] = []
+    for row in sorted(rows, key=lambda gap: gap.started_at):
+        same = next((group for group in reversed(groups) if _belongs(row, group)), None)
+        if same is None:
+            groups.append([row])
+        else:
+            same.append(row)
+    return tuple(_gap_line(group) for group in reversed(groups))
+
+
+def _belongs(row: Gap, group: Sequence[Gap]) -> bool:
+    end = _end(group)
+    return row.reason == group[0].reason and (end is None or row.started_at <= end)
+
+
+def _end(group: Sequence[Gap]) -> datetime | None:
+    ends = [gap.ended_at for gap in group if gap.ended_at is not None]
+    return max(ends) if len(ends) == len(group) else None
+
+
+def _gap_line(group: Sequence[Gap]) -> GapLine:
+    start, end = group[0].started_at, _end(group)
+    return GapLine(
+        start=start,
+        length=end - start if end else None,
+        kinds=tuple(dict.fromkeys(gap.kind for gap in group)),
+        reason=group[0].message or group[0].reason,
     )
 
 
@@ -234,6 +291,8 @@ def _kind_line(name: str, found: Capabilities | None, read: ClusterKind | None) 
         verbs_refused=refused,
         grant=grant_command(name, verbs=verbs) if refused else "",
         read=read,
+        is_followed=name in services.FOLLOWED_KINDS,
+        tone=_READ_TONES.get(read.state, "") if read else "",
     )
 
 

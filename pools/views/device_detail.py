@@ -12,11 +12,14 @@ from django.views.decorators.http import require_GET
 from clusters.queries import Freshness
 from clusters.views.frame import read_scope, scope_of
 from pools import queries
-from pools.models import Allocation, Device, Pool
+from pools.models import Allocation, Device, Pool, ResourceSlice
 from pools.views.device_list import attribute_reading
 from pools.views.shared import ShownProblem, problems_of
 from ui.formatting import Reading
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
+
+# Other names of the same hardware that the page lists.
+MOST_TWINS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class DevicePage:
 
     device: Device
     pool: Pool
+    slice: ResourceSlice | None
     fresh: Freshness
     is_stale: bool
     answer: str
@@ -32,7 +36,11 @@ class DevicePage:
     admin_holders: tuple[Allocation, ...]
     attributes: tuple[tuple[str, Reading], ...]
     capacity: Sequence[dict[str, Any]]
+    # Whether shares of the capacity are, or could be, consumed one by one.
+    is_shared: bool
     problems: tuple[ShownProblem, ...]
+    twins: tuple[Device, ...]
+    has_more_twins: bool
 
 
 @require_GET
@@ -60,9 +68,12 @@ def device_detail(request: HttpRequest, device_id: int) -> HttpResponse:
 
 def _page(device: Device, pool: Pool, *, fresh: Freshness, is_stale: bool) -> DevicePage:
     found = queries.holders([device]).get(device.id, [])
+    twins = queries.same_hardware(device, limit=MOST_TWINS + 1)
+    shares = [each for each in found if each.share_id or each.consumed_capacity]
     return DevicePage(
         device=device,
         pool=pool,
+        slice=queries.slice_of_device(device),
         fresh=fresh,
         is_stale=is_stale,
         answer=device_answer(device, found),
@@ -72,7 +83,10 @@ def _page(device: Device, pool: Pool, *, fresh: Freshness, is_stale: bool) -> De
             (name, attribute_reading(value)) for name, value in sorted(device.attributes.items())
         ),
         capacity=device.capacity,
+        is_shared=bool(device.is_partly_used or shares),
         problems=problems_of(device),
+        twins=tuple(twins[:MOST_TWINS]),
+        has_more_twins=len(twins) > MOST_TWINS,
     )
 
 
@@ -85,14 +99,24 @@ def device_answer(device: Device, holders: Sequence[Allocation]) -> str:
         text = ngettext("Held by %(n)s claim.", "Held by %(n)s claims.", len(claims))
         held = text % {"n": len(claims)}
         return f"{held} {_('It has room for another share.')}" if device.is_partly_used else held
-    taints = [taint for taint in device.taints if taint["effect"] in {"NoSchedule", "NoExecute"}]
+    if device.state == "unavailable":
+        return _unavailable_answer(device)
     reasons = {
         "available": _("Free: a claim that asks for this device alone could get it now."),
         "blocked": _(
             "Free, but other devices have used up the counters that it shares with them."
         ),
-        "unavailable": _("Not allocated, and tainted with %(taint)s.")
-        % {"taint": taints[0]["key"] if taints else ""},
         "unknown": _("Nothing is known of its use. The problems of its pool say why."),
     }
     return reasons[device.state]
+
+
+def _unavailable_answer(device: Device) -> str:
+    keeping = [taint for taint in device.taints if taint["effect"] in {"NoSchedule", "NoExecute"}]
+    if not keeping:
+        return _("Not allocated, and tainted.")
+    taint = keeping[0]
+    words = {"taint": taint["key"], "rule": taint.get("rule")}
+    if taint.get("rule"):
+        return _("Not allocated, and tainted with %(taint)s by the rule %(rule)s.") % words
+    return _("Not allocated, and tainted with %(taint)s by its driver.") % words

@@ -6,12 +6,12 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from clusters.views.frame import Scope, scope_of
+from clusters.views.kubectl import get_resource_slices
 from pools import filters, queries
 from pools.choices import DeviceState
 from pools.models import Allocation, Device
@@ -19,18 +19,20 @@ from pools.views.shared import (
     Emptiness,
     ShownProblem,
     emptiness,
+    export_of,
     filter_messages,
     params_of,
     problems_of,
 )
 from ui.formatting import Reading, number, quantity
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
-from ui.lists import Choice, Column, Export, Filter, ListView, list_view
+from ui.lists import Choice, Column, Filter, ListView, list_view
 from ui.paging import InvalidCursor, Page, keyset_page
 
 DEFAULT_SORT = "name"
 # Attribute and capacity columns shown unless the URL chooses some.
 DEFAULT_COLUMNS = 4
+MOST_COLUMNS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +93,14 @@ def device_list_page(request: HttpRequest, scope: Scope) -> DeviceListPage:
     page, more_problems = _page(request, found)
     facets = queries.device_facets(read.wanted)
     names = queries.attribute_names([facet.value for facet in facets["driver"]])
-    chosen = tuple(request.GET.getlist("column")) or _default_columns(names, read.wanted)
+    asked = dict.fromkeys(name for name in request.GET.getlist("column") if name)
+    chosen = tuple(asked)[:MOST_COLUMNS] or _default_columns(names, read.wanted)
     count = sum(facet.count for facet in facets["driver"])
     view = _list_view(
         request,
         page,
+        scope=scope,
+        wanted=read.wanted,
         facets=facets,
         count=count,
         columns=chosen,
@@ -119,7 +124,7 @@ def device_list_page(request: HttpRequest, scope: Scope) -> DeviceListPage:
         if page.rows
         else emptiness(scope, noun=_("devices"), is_filtered=view.is_filtered),
         has_several_clusters=len(scope.shown) > 1,
-        column_names=tuple(names),
+        column_names=tuple(dict.fromkeys([*names, *chosen])),
         chosen_columns=chosen,
     )
 
@@ -157,20 +162,19 @@ def cell_of(device: Device, name: str) -> Cell:
 
 
 def attribute_reading(value: Any) -> Reading:
-    """An attribute's value as text; an empty text is shown as such."""
+    """An attribute's value as text, and as a filter takes it: "" where no filter says the same."""
     if isinstance(value, bool):
-        return Reading(str(value).lower(), "")
+        return Reading(str(value).lower(), str(value).lower())
     if isinstance(value, list):
         return Reading(", ".join(str(each) for each in value), "")
     if value == "":
         return Reading(_("(empty)"), "")
-    return Reading(str(value), "")
+    return Reading(str(value), str(value))
 
 
 def _columns(names: Sequence[str], *, has_cluster: bool) -> list[Column]:
     columns = [
         Column("name", _("Device"), is_sortable=True),
-        Column("driver", _("Driver")),
         Column("cluster", _("Cluster")),
         Column("node", _("Node"), is_sortable=True),
         Column("state", _("State"), is_sortable=True),
@@ -184,27 +188,25 @@ def _list_view(
     request: HttpRequest,
     page: Page[Device],
     *,
+    scope: Scope,
+    wanted: queries.DeviceFilter,
     facets: dict[str, list[queries.Facet]],
     count: int,
     columns: Sequence[str],
     problems: Sequence[str],
 ) -> ListView:
-    api = reverse("api:devices")
-    parameters = request.GET.copy()
-    for name in ("cursor", "column"):
-        parameters.pop(name, None)
-    text = f"?{parameters.urlencode()}" if parameters else "?"
     return list_view(
         id="device-list",
         path=request.path,
         query=request.GET,
-        columns=_columns(columns, has_cluster=len(scope_of(request).shown) > 1),
+        columns=_columns(columns, has_cluster=len(scope.shown) > 1),
         noun=_("devices"),
         shown=len(page.rows),
         count=count,
         filters=[
             _driver_select(request, facets["driver"]),
             _state_select(request, facets["state"]),
+            _taint_select(request),
         ],
         labels={
             "pool": _("pool"),
@@ -212,14 +214,14 @@ def _list_view(
             "attribute": _("attribute"),
             "capacity": _("capacity"),
             "partly_used": _("partly used"),
-            "tainted": _("tainted"),
         },
         next_cursor=page.next_cursor,
         previous_cursor=page.previous_cursor,
-        export=Export(
-            csv_url=f"{api}{text}&format=csv",
-            json_url=f"{api}{text}&format=json",
-            kubectl="kubectl get resourceslices -o yaml",
+        export=export_of(
+            request,
+            "api:devices",
+            params=filters.DEVICE_PARAMS,
+            kubectl=get_resource_slices(scope.only, drivers=wanted.drivers, nodes=wanted.nodes),
         ),
         default_sort=DEFAULT_SORT,
         placeholder=_("node:node-7 memory>=40Gi"),
@@ -241,6 +243,12 @@ def _state_select(request: HttpRequest, facets: Sequence[queries.Facet]) -> Filt
         Choice(value, str(label), counts.get(value, 0)) for value, label in DeviceState.choices
     ]
     return Filter("state", _("State"), choices, request.GET.get("state", ""), _("any state"))
+
+
+def _taint_select(request: HttpRequest) -> Filter:
+    choices = [Choice("true", _("tainted")), Choice("false", _("not tainted"))]
+    selected = request.GET.get("tainted", "")
+    return Filter("tainted", _("Taints"), choices, selected, _("tainted or not"))
 
 
 def _answer(facets: dict[str, list[queries.Facet]]) -> str:

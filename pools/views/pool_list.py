@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from clusters.views.frame import Scope, scope_of
+from clusters.views.kubectl import get_resource_slices
 from pools import filters, queries
 from pools.models import Pool
 from pools.views.shared import (
@@ -18,6 +18,7 @@ from pools.views.shared import (
     ShownProblem,
     counts_of,
     emptiness,
+    export_of,
     filter_messages,
     fits_now,
     generation_note,
@@ -26,7 +27,7 @@ from pools.views.shared import (
 )
 from ui.formatting import number
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
-from ui.lists import Choice, Column, Export, Filter, ListView, list_view
+from ui.lists import Choice, Column, Filter, ListView, list_view
 from ui.paging import InvalidCursor, Page, keyset_page
 
 DEFAULT_SORT = "problems"
@@ -83,7 +84,15 @@ def pool_list_page(request: HttpRequest, scope: Scope) -> PoolListPage:
     problems += sort_problem
     facets = queries.pool_facets(read.wanted)
     count = sum(facet.count for facet in facets["driver"])
-    view = _list_view(request, page, facets=facets, count=count, problems=problems)
+    view = _list_view(
+        request,
+        page,
+        scope=scope,
+        wanted=read.wanted,
+        facets=facets,
+        count=count,
+        problems=problems,
+    )
     return PoolListPage(
         answer=_answer(queries.driver_figures([scope.chosen_name] if scope.chosen_name else [])),
         list=view,
@@ -125,6 +134,7 @@ def _line(pool: Pool, scope: Scope) -> PoolLine:
 def _columns(*, has_cluster: bool) -> list[Column]:
     columns = [
         Column("name", _("Pool"), is_sortable=True),
+        Column("driver", _("Driver"), is_sortable=True),
         Column("cluster", _("Cluster")),
         Column("node", _("Node"), is_sortable=True),
         Column("devices", _("Devices"), note=_("Of the newest generation.")),
@@ -140,39 +150,38 @@ def _list_view(
     request: HttpRequest,
     page: Page[Pool],
     *,
+    scope: Scope,
+    wanted: queries.PoolFilter,
     facets: dict[str, list[queries.Facet]],
     count: int,
     problems: Sequence[str],
 ) -> ListView:
     path, query = request.path, request.GET
-    api = reverse("api:pools")
-    parameters = query.copy()
-    parameters.pop("cursor", None)
-    text = f"?{parameters.urlencode()}" if parameters else "?"
     return list_view(
         id="pool-list",
         path=path,
         query=query,
-        columns=_columns(has_cluster=len(scope_of(request).shown) > 1),
+        columns=_columns(has_cluster=len(scope.shown) > 1),
         noun=_("pools"),
         shown=len(page.rows),
         count=count,
         filters=[
-            _select(request, "driver", _("Driver"), _("any driver"), facets["driver"]),
-            _select(request, "problem", _("Problem"), _("problems or not"), facets["problem"]),
+            _driver_select(request, facets["driver"]),
+            _fits_select(request, facets["fits"]),
+            _problem_select(request, facets["problem"]),
             _complete_select(request),
         ],
         labels={
             "node": _("node"),
-            "fits": _("fits"),
             "vanished": _("vanished"),
         },
         next_cursor=page.next_cursor,
         previous_cursor=page.previous_cursor,
-        export=Export(
-            csv_url=f"{api}{text}&format=csv",
-            json_url=f"{api}{text}&format=json",
-            kubectl="kubectl get resourceslices",
+        export=export_of(
+            request,
+            "api:pools",
+            params=filters.POOL_PARAMS,
+            kubectl=get_resource_slices(scope.only, drivers=wanted.drivers, nodes=wanted.nodes),
         ),
         default_sort=DEFAULT_SORT,
         placeholder=_("node:node-7 fits:3g.40gb"),
@@ -180,20 +189,46 @@ def _list_view(
     )
 
 
-def _select(
-    request: HttpRequest, name: str, label: str, any_label: str, facets: Sequence[queries.Facet]
-) -> Filter:
-    choices = [Choice(facet.value, facet.value, facet.count) for facet in facets]
-    selected = request.GET.get(name, "")
+def _with_selected(choices: list[Choice], selected: str) -> list[Choice]:
+    """What the address asks for stays a choice, also where nothing has it."""
     if selected and selected not in {choice.value for choice in choices}:
         choices.append(Choice(selected, selected, 0))
-    if name == "problem":
-        choices = [
-            Choice("any", _("with any problem")),
-            Choice("none", _("without a problem")),
-            *(choice for choice in choices if choice.value not in {"any", "none"}),
-        ]
-    return Filter(name, label, choices, selected, any_label)
+    return choices
+
+
+def _driver_select(request: HttpRequest, facets: Sequence[queries.Facet]) -> Filter:
+    selected = request.GET.get("driver", "")
+    choices = [Choice(facet.value, facet.value, facet.count) for facet in facets]
+    return Filter(
+        "driver", _("Driver"), _with_selected(choices, selected), selected, _("any driver")
+    )
+
+
+def _fits_select(request: HttpRequest, facets: Sequence[queries.Facet]) -> Filter:
+    selected = request.GET.get("fits", "")
+    choices = [
+        Choice(
+            facet.value,
+            _("fits any device") if facet.value == "device" else facet.value,
+            facet.count,
+        )
+        for facet in facets
+    ]
+    return Filter(
+        "fits", _("What still fits"), _with_selected(choices, selected), selected, _("fits or not")
+    )
+
+
+def _problem_select(request: HttpRequest, facets: Sequence[queries.Facet]) -> Filter:
+    selected = request.GET.get("problem", "")
+    choices = [
+        Choice("any", _("with any problem")),
+        Choice("none", _("without a problem")),
+        *(Choice(facet.value, facet.value.replace("_", " "), facet.count) for facet in facets),
+    ]
+    return Filter(
+        "problem", _("Problem"), _with_selected(choices, selected), selected, _("problems or not")
+    )
 
 
 def _complete_select(request: HttpRequest) -> Filter:
@@ -217,7 +252,11 @@ def _answer(figures: Sequence[queries.DriverFigures]) -> str:
     free = sum(each.known_available for each in figures)
     total = sum(each.known_total for each in figures)
     words = [
-        _("%(free)s of %(total)s devices are free, in %(pools)s.")
+        ngettext(
+            "%(free)s of %(total)s device is free, in %(pools)s.",
+            "%(free)s of %(total)s devices are free, in %(pools)s.",
+            total,
+        )
         % {
             "free": number(free),
             "total": number(total),
@@ -226,8 +265,8 @@ def _answer(figures: Sequence[queries.DriverFigures]) -> str:
     ]
     if unusable:
         text = ngettext(
-            "Of %(n)s more pool the figures are not known.",
-            "Of %(n)s of the pools the figures are not known.",
+            "%(n)s pool cannot be used or counted.",
+            "%(n)s pools cannot be used or counted.",
             unusable,
         )
         words.append(text % {"n": number(unusable)})

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -15,6 +16,7 @@ from pools.choices import Outcome
 from pools.filters import FilterProblem
 from pools.models import Device, Pool, ResourceSlice
 from ui.formatting import number, quantity
+from ui.lists import SORT, Export
 
 # How the outcome of a pool status request looks.
 TONES: Final[Mapping[str, str]] = {
@@ -51,6 +53,7 @@ class ShownProblem:
     message: str
     severity: str
     url: str = ""
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +174,23 @@ def filter_messages(problems: Iterable[FilterProblem]) -> tuple[str, ...]:
 def params_of(request: HttpRequest) -> Mapping[str, Sequence[str]]:
     """The query as lists of values."""
     return {name: request.GET.getlist(name) for name in request.GET}
+
+
+def export_of(
+    request: HttpRequest, api: str, *, params: Sequence[str], kubectl: str = ""
+) -> Export:
+    """The present view from the API, which takes the same filters and refuses what it does not know."""
+    kept = QueryDict(mutable=True)
+    for name in (*params, SORT):
+        values = [value for value in request.GET.getlist(name) if value]
+        if values:
+            kept.setlist(name, values)
+    url = reverse(api)
+    links = []
+    for name in ("csv", "json"):
+        kept["format"] = name
+        links.append(f"{url}?{kept.urlencode()}")
+    return Export(csv_url=links[0], json_url=links[1], kubectl=kubectl)
 
 
 def pool_url(pool_id: int) -> str:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import yaml
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from clusters.queries import Freshness
 from clusters.views.frame import Scope, read_scope, scope_of
+from clusters.views.kubectl import get_resource_slices, kubectl
 from objects import queries as object_queries
 from pools import filters, queries
 from pools.models import ResourceSlice
@@ -19,14 +19,25 @@ from pools.views.shared import (
     Emptiness,
     ShownProblem,
     emptiness,
+    export_of,
     filter_messages,
     params_of,
     problems_of,
 )
 from ui.formatting import number
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
-from ui.lists import Column, Export, ListView, list_view
+from ui.lists import Column, ListView, list_view
 from ui.paging import InvalidCursor, keyset_page
+
+
+@dataclass(frozen=True, slots=True)
+class SliceLine:
+    """One ResourceSlice in the list."""
+
+    slice: ResourceSlice
+    cluster: str
+    pool_id: int | None
+    problems: tuple[ShownProblem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +46,7 @@ class SliceListPage:
 
     answer: str
     list: ListView
-    lines: tuple[tuple[ResourceSlice, str], ...]
+    lines: tuple[SliceLine, ...]
     empty: Emptiness | None
     has_several_clusters: bool
 
@@ -48,6 +59,7 @@ class SlicePage:
     fresh: Freshness
     pool_id: int | None
     manifest: str
+    command: str
     problems: tuple[ShownProblem, ...]
 
 
@@ -79,10 +91,6 @@ def slice_list_page(request: HttpRequest, scope: Scope) -> SliceListPage:
         problems.append(_("That page of the list is not there any more. This is the first one."))
         page = keyset_page(found, order=queries.SLICE_ORDER, cursor=None)
     count = found.count()
-    api = reverse("api:resource-slices")
-    parameters = request.GET.copy()
-    parameters.pop("cursor", None)
-    text = f"?{parameters.urlencode()}" if parameters else "?"
     view = list_view(
         id="slice-list",
         path=request.path,
@@ -94,19 +102,23 @@ def slice_list_page(request: HttpRequest, scope: Scope) -> SliceListPage:
         labels={"driver": _("driver"), "pool": _("pool"), "node": _("node")},
         next_cursor=page.next_cursor,
         previous_cursor=page.previous_cursor,
-        export=Export(
-            csv_url=f"{api}{text}&format=csv",
-            json_url=f"{api}{text}&format=json",
-            kubectl="kubectl get resourceslices",
+        export=export_of(
+            request,
+            "api:resource-slices",
+            params=filters.SLICE_PARAMS,
+            kubectl=get_resource_slices(
+                scope.only, drivers=read.wanted.drivers, nodes=read.wanted.nodes
+            ),
         ),
         placeholder=_("driver:gpu.example.com node:node-7"),
         problems=problems,
     )
+    ids = queries.pool_ids(page.rows)
     return SliceListPage(
         answer=ngettext("%(n)s resource slice.", "%(n)s resource slices.", count)
         % {"n": number(count)},
         list=view,
-        lines=tuple((row, scope.name_of(row.cluster_id)) for row in page.rows),
+        lines=tuple(_line(row, scope, ids=ids) for row in page.rows),
         empty=None
         if page.rows
         else emptiness(scope, noun=_("resource slices"), is_filtered=view.is_filtered),
@@ -114,10 +126,18 @@ def slice_list_page(request: HttpRequest, scope: Scope) -> SliceListPage:
     )
 
 
+def _line(row: ResourceSlice, scope: Scope, *, ids: queries.PoolIds) -> SliceLine:
+    return SliceLine(
+        row,
+        scope.name_of(row.cluster_id),
+        ids.get((row.cluster_id, row.driver, row.pool_name)),
+        problems_of(row),
+    )
+
+
 def _columns(*, has_cluster: bool) -> list[Column]:
     columns = [
         Column("name", _("Resource slice")),
-        Column("driver", _("Driver")),
         Column("pool", _("Pool")),
         Column("cluster", _("Cluster")),
         Column("node", _("Node")),
@@ -136,7 +156,8 @@ def slice_detail(request: HttpRequest, object_id: int) -> HttpResponse:
     except ResourceSlice.DoesNotExist:
         raise Http404(_("There is no such ResourceSlice now.")) from None
     moment = scope_of(request).now
-    fresh = read_scope(str(row.cluster_id), now=moment).fresh[row.cluster_id]
+    scope = read_scope(str(row.cluster_id), now=moment)
+    fresh = scope.fresh[row.cluster_id]
     etag = fragment_etag(request, row.changed_at, fresh.is_stale(moment))
     unchanged = not_modified(request, etag=etag)
     if unchanged is not None:
@@ -145,19 +166,20 @@ def slice_detail(request: HttpRequest, object_id: int) -> HttpResponse:
         request,
         page="pools/slice_detail.html",
         fragment="pools/_slice.html",
-        context={"page": _slice_page(row, fresh)},
+        context={"page": _slice_page(row, scope)},
         etag=etag,
     )
 
 
-def _slice_page(row: ResourceSlice, fresh: Freshness) -> SlicePage:
+def _slice_page(row: ResourceSlice, scope: Scope) -> SlicePage:
     ids = queries.pools_of_keys(row.cluster_id, [(row.driver, row.pool_name)])
     found = object_queries.object_body(row.cluster_id, row.object_id)
     return SlicePage(
         slice=row,
-        fresh=fresh,
+        fresh=scope.fresh[row.cluster_id],
         pool_id=ids.get((row.driver, row.pool_name)),
         manifest=as_yaml(found[1]) if found else "",
+        command=kubectl(scope.chosen, "get", "resourceslice", row.name, "-o", "yaml"),
         problems=problems_of(row),
     )
 

@@ -1,10 +1,10 @@
 """Pool status requests: does the server agree with us?"""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 import yaml
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -17,10 +17,10 @@ from pools import filters, queries
 from pools.choices import Outcome
 from pools.models import PoolStatusRequest
 from pools.views.comparison import Comparison, comparison_of
-from pools.views.shared import TONES, Emptiness, filter_messages, params_of
-from ui.formatting import number
+from pools.views.shared import TONES, Emptiness, export_of, filter_messages, params_of
+from ui.formatting import duration, number
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
-from ui.lists import Choice, Column, Export, Filter, ListView, list_view
+from ui.lists import Choice, Column, Filter, ListView, list_view
 from ui.paging import InvalidCursor, keyset_page
 
 # Pools whose figures the page of a request compares; the pages of the others have theirs.
@@ -34,6 +34,7 @@ class RequestLine:
     request: PoolStatusRequest
     cluster: str
     tone: str
+    took: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +108,6 @@ def status_list_page(request: HttpRequest, scope: Scope) -> StatusListPage:
         problems.append(_("That page of the list is not there any more. This is the first one."))
         page = keyset_page(found, order=queries.STATUS_ORDER, cursor=None)
     count = found.count()
-    api = reverse("api:pool-status-requests")
-    parameters = request.GET.copy()
-    parameters.pop("cursor", None)
-    text = f"?{parameters.urlencode()}" if parameters else "?"
     view = list_view(
         id="status-list",
         path=request.path,
@@ -123,20 +120,29 @@ def status_list_page(request: HttpRequest, scope: Scope) -> StatusListPage:
         labels={"driver": _("driver")},
         next_cursor=page.next_cursor,
         previous_cursor=page.previous_cursor,
-        export=Export(csv_url=f"{api}{text}&format=csv", json_url=f"{api}{text}&format=json"),
+        export=export_of(request, "api:pool-status-requests", params=filters.STATUS_PARAMS),
         placeholder=_("driver:gpu.example.com"),
         problems=problems,
     )
     return StatusListPage(
-        answer=_list_answer(scope, count=count),
+        answer=_list_answer(scope),
         list=view,
         lines=tuple(
-            RequestLine(row, scope.name_of(row.cluster_id), TONES[row.outcome])
+            RequestLine(row, scope.name_of(row.cluster_id), TONES[row.outcome], _took(row))
             for row in page.rows
         ),
         empty=None if page.rows else _emptiness(scope, is_filtered=view.is_filtered),
         has_several_clusters=len(scope.shown) > 1,
     )
+
+
+def _took(row: PoolStatusRequest) -> str:
+    if row.answered_at is None:
+        return ""
+    passed = row.answered_at - row.created_at
+    if passed >= timedelta(seconds=2):
+        return duration(passed)
+    return _("%(n)s s") % {"n": number(round(passed.total_seconds(), 1))}
 
 
 def _emptiness(scope: Scope, *, is_filtered: bool) -> Emptiness:
@@ -177,14 +183,27 @@ def _differing_select(request: HttpRequest) -> Filter:
     return Filter("differing", _("Agreement"), choices, selected, _("agreeing or not"))
 
 
-def _list_answer(scope: Scope, *, count: int) -> str:
+def _list_answer(scope: Scope) -> str:
+    """Does the server agree with us, by the latest comparison of each driver?"""
+    ids = [each.cluster_id for each in scope.shown]
+    latest = queries.latest_comparisons(ids)
+    answered = sum(row.pools_answered or 0 for row in latest)
+    differing = sum(row.pools_differing or 0 for row in latest)
+    words = []
+    if latest and not differing:
+        words.append(_("The server's figures are ours, by the latest answer about each driver."))
+    elif latest:
+        text = ngettext(
+            "The server counts %(n)s of %(all)s pools otherwise than we do, for reasons given beside it.",
+            "The server counts %(n)s of %(all)s pools otherwise than we do, for reasons given beside them.",
+            differing,
+        )
+        words.append(text % {"n": number(differing), "all": number(answered)})
     rows = (scope.chosen,) if scope.chosen else scope.clusters
     off = [row.name for row in rows if not cluster_queries.makes_pool_status_requests(row)]
-    words = ngettext("%(n)s request kept.", "%(n)s requests kept.", count) % {"n": number(count)}
     if off:
-        names = ", ".join(off)
-        return f"{words} {_('Switched off for %(names)s.') % {'names': names}}"
-    return words
+        words.append(_("Switched off for %(names)s.") % {"names": ", ".join(off)})
+    return " ".join(words)
 
 
 @require_GET

@@ -10,6 +10,37 @@
   const isBusy = (part) =>
     part.matches(".list") && (part.querySelector("tbody tr:hover") || part.querySelector("tbody :focus"));
 
+  // Somebody marks text in it, to copy it.
+  const isMarked = (part) => {
+    const marked = document.getSelection();
+    return Boolean(marked && !marked.isCollapsed && part.contains(marked.anchorNode));
+  };
+
+  // What a person did to a part, to be done again to the one that takes its place.
+  const TARGETS = "a[href], button, summary, input, select, textarea, [tabindex]";
+  const rowWith = (part, key) => (key && part.querySelector(`tr[data-row="${CSS.escape(key)}"]`)) || part;
+  const stateOf = (part) => {
+    const focused = part.contains(document.activeElement) ? document.activeElement : null;
+    const row = focused?.closest("tr[data-row]");
+    return {
+      scrolls: [...part.querySelectorAll(".table-scroll")].map((box) => [box.scrollLeft, box.scrollTop]),
+      open: [...part.querySelectorAll("details")].map((details) => details.open),
+      row: row?.dataset.row,
+      focus: focused ? [...(row ?? part).querySelectorAll(TARGETS)].indexOf(focused) : -1,
+    };
+  };
+  const restore = (part, { scrolls, open, row, focus }) => {
+    [...part.querySelectorAll(".table-scroll")].forEach((box, at) => {
+      if (scrolls[at]) [box.scrollLeft, box.scrollTop] = scrolls[at];
+    });
+    [...part.querySelectorAll("details")].forEach((details, at) => {
+      if (open[at]) details.open = true;
+    });
+    if (focus >= 0 && !part.contains(document.activeElement)) {
+      rowWith(part, row).querySelectorAll(TARGETS)[focus]?.focus({ preventScroll: true });
+    }
+  };
+
   const tick = () => {
     if (document.hidden) return;
     const now = Date.now();
@@ -44,9 +75,11 @@
   const rowsOf = (part) => [...part.querySelectorAll("tr[data-row]")];
   const keysOf = (part) => rowsOf(part).map((row) => row.dataset.row).join("\n");
   let before = null;
+  let state = null;
 
   const remember = (part) => {
     before = new Map(rowsOf(part).map((row) => [row.dataset.row, row.dataset.version]));
+    state = stateOf(part);
   };
 
   const offer = (part, answer, etag) => {
@@ -75,7 +108,17 @@
 
   document.addEventListener("htmx:beforeSwap", (event) => {
     const { target, xhr } = event.detail;
-    if (!asksItself(event.detail) || !event.detail.shouldSwap) return;
+    if (!event.detail.shouldSwap || !target.matches?.("[data-live]")) return;
+    if (!asksItself(event.detail)) {
+      // A filter or a choice of columns: other rows, from their start, but what was open stays so.
+      before = null;
+      state = { ...stateOf(target), scrolls: [] };
+      return;
+    }
+    if (isMarked(target)) {
+      event.detail.shouldSwap = false;
+      return;
+    }
     if (isBusy(target) && offer(target, xhr.responseText, xhr.getResponseHeader("ETag"))) {
       event.detail.shouldSwap = false;
       return;
@@ -85,8 +128,10 @@
 
   document.addEventListener("htmx:afterSwap", (event) => {
     const part = document.getElementById(event.detail.target?.id ?? "");
-    if (!before || !part?.matches("[data-live]")) return;
-    for (const row of rowsOf(part)) {
+    if (!state || !part?.matches("[data-live]")) return;
+    restore(part, state);
+    state = null;
+    for (const row of before ? rowsOf(part) : []) {
       const { row: key, version } = row.dataset;
       if (!before.has(key) || before.get(key) !== version) row.classList.add("changed");
     }
