@@ -51,12 +51,13 @@ class CursorMoved:
 
 @dataclass(frozen=True, slots=True)
 class ReadingDone:
-    """A full read has met everything that there is: by uid, or by name for nodes."""
+    """A full read has met everything that there is: by uid, or by name for nodes; `missing` are ids of objects it did not meet."""
 
     kind: str
     resource_version: str
     api_version: str
     seen: frozenset[str]
+    missing: tuple[int, ...] = ()
     nodes: tuple[NodeState, ...] | None = None
 
 

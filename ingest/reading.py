@@ -127,57 +127,62 @@ class Reader:
     def _read_all(self) -> None:
         self.round.set_reading(self.kind, is_reading=True)
         self.channel.put(ReadingBegan(self.kind))
-        known = (
-            {} if self.kind == NODE.name else queries.living_versions(self.cluster_id, self.kind)
-        )
+        if self.kind == NODE.name:
+            self._read_all_nodes()
+            return
+        known = queries.living_versions(self.cluster_id, self.kind)
         database.close()
         seen: set[str] = set()
+        for event in read_initial(self.connection, self.served):
+            if isinstance(event, InitialDone):
+                missing = tuple(known[uid][2] for uid in known.keys() - seen)
+                self._end_reading(event, frozenset(seen), missing=missing)
+            elif isinstance(event, Seen):
+                self._meet(event, seen, known)
+                if not len(seen) % _COUNT_EVERY:
+                    self.channel.put(Counted(self.kind, len(seen)))
+
+    def _read_all_nodes(self) -> None:
         nodes: dict[str, NodeState] = {}
         for event in read_initial(self.connection, self.served):
             if isinstance(event, InitialDone):
-                self._end_reading(event, seen, nodes)
+                living = [node for node in nodes.values() if not node.is_gone]
+                names = frozenset(node.name for node in living)
+                self._end_reading(event, names, nodes=tuple(living))
             elif isinstance(event, Seen):
-                self._meet(event, seen, nodes, known)
-                if not len(seen) % _COUNT_EVERY:
-                    self.channel.put(Counted(self.kind, len(seen)))
+                nodes[event.name] = node_state(event)
 
     def _meet(
         self,
         event: Seen,
         seen: set[str],
-        nodes: dict[str, NodeState],
         known: dict[str, tuple[uuid.UUID, int | None, int]],
     ) -> None:
-        if self.kind == NODE.name:
-            nodes[event.name] = node_state(event)
-            seen.add(event.name)
-            return
-        uid = str(object_uid(event))
+        stored = known.get(event.uid)
+        uid = event.uid if stored is not None else str(object_uid(event))
         if event.type == "deleted":
             seen.discard(uid)
             self.channel.put(Changed(self.kind, change_of(event, op=Op.DELETED), None))
             return
         seen.add(uid)
         digest, generation, content = body_digest(event)
-        stored = known.get(uid)
-        if stored is not None and stored[:2] == (digest, generation):
+        if stored is not None and stored[0] == digest and stored[1] == generation:
             return
-        op = Op.RESYNC_ADDED if stored is None else Op.RESYNC_MODIFIED
+        op = Op.RESYNC_ADDED if uid not in known else Op.RESYNC_MODIFIED
         change = _change(event, op, digest, generation, content)
         self.channel.put(Changed(self.kind, change, None))
 
-    def _end_reading(self, done: InitialDone, seen: set[str], nodes: dict[str, NodeState]) -> None:
+    def _end_reading(
+        self,
+        done: InitialDone,
+        seen: frozenset[str],
+        *,
+        missing: tuple[int, ...] = (),
+        nodes: tuple[NodeState, ...] | None = None,
+    ) -> None:
         self.resource_version = done.resource_version
-        found = tuple(nodes.values()) if self.kind == NODE.name else None
-        self.channel.put(
-            ReadingDone(
-                self.kind,
-                done.resource_version,
-                self.served.group_version,
-                frozenset(seen),
-                found,
-            )
-        )
+        version, api_version = done.resource_version, self.served.group_version
+        self.channel.put(ReadingDone(self.kind, version, api_version, seen, missing, nodes))
         self.round.set_reading(self.kind, is_reading=False)
 
     def _watch(self) -> None:

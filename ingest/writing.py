@@ -173,10 +173,12 @@ class Writer:
             changes, _ = clusters.record_nodes(self.cluster_id, done.nodes, is_whole=True, now=now)
             has_changed = bool(changes)
         else:
-            living = queries.living_versions(self.cluster_id, done.kind)
-            gone = [living[uid][2] for uid in living.keys() - done.seen]
-            if gone:
-                missing = record_missing(cursor, self.cluster_id, gone, now=now)
+            missing = record_missing(cursor, self.cluster_id, done.missing, now=now)
+            if queries.living_count(self.cluster_id, done.kind) != len(done.seen):
+                # Somebody else has stored objects since the reader looked: what it did not meet is gone as well.
+                living = queries.living_versions(self.cluster_id, done.kind)
+                gone = [living[uid][2] for uid in living.keys() - done.seen]
+                missing += record_missing(cursor, self.cluster_id, gone, now=now)
             tally = self.tallies.get(done.kind)
             has_changed = bool(missing) or bool(tally and tally.changes)
         clusters.end_reading(

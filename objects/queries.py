@@ -145,6 +145,13 @@ def living_versions(cluster_id: int, kind: str) -> dict[str, tuple[UUID, int | N
     return {uid: (digest, generation, id_) for uid, digest, generation, id_ in found}
 
 
+def living_count(cluster_id: int, kind: str) -> int:
+    """How many objects of a kind are living."""
+    return KubeObject.objects.filter(
+        cluster_id=cluster_id, kind=kind, deleted_at__isnull=True
+    ).count()
+
+
 def dictionary_content(dictionary_id: int) -> zstandard.ZstdCompressionDict:
     """A dictionary, ready for use."""
     with _dictionaries_lock:

@@ -143,6 +143,8 @@ def record_missing(
     cursor: Cursor, cluster_id: int, object_ids: Sequence[int], *, now: datetime
 ) -> list[Moved]:
     """Objects that a full read did not find any more."""
+    if not object_ids:
+        return []
     cursor.execute(
         "SELECT kind, uid, namespace, name, api_version, resource_version, digest, generation"
         " FROM objects_kubeobject WHERE cluster_id = %s AND id = ANY(%s) AND deleted_at IS NULL",
