@@ -7,11 +7,13 @@ from dra.counters import CounterLedger
 from dra.partitions import text_attribute
 from dra.sharing import consumed_by, is_unknown_amount
 from dra.tainting import KNOWN_EFFECTS, unknown_effect
-from dra.values import AllocationResult, Device, PoolKey, Problem, ResourceSlice, Taint
+from dra.values import AllocationResult, Device, PoolKey, Problem, Release, ResourceSlice, Taint
 
 # A device and the attribute by which another one names it as its parent, as drivers publish them.
 _PARENT_ATTRIBUTES: Final = (("parentUUID", "uuid"), ("parentDeviceID", "deviceID"))
 _NAMED_AT_MOST: Final = 5
+# From here on a slice holds either counters or devices.
+_SPLIT_SINCE: Final = Release(1, 35)
 
 
 def device_problems(
@@ -83,6 +85,22 @@ def slice_problems(slices: Iterable[ResourceSlice]) -> list[Problem]:
             message = f"slice {item.name} names no node that can use it: the scheduler ignores it"
             problems.append(Problem("no_node_selection", message, "warning"))
     return problems
+
+
+def counters_beside_devices(
+    slices: Iterable[ResourceSlice], *, release: Release | None
+) -> list[Problem]:
+    """Slices of the shape that 1.34 asks for and later releases refuse; those that are stored already stay as they are."""
+    if release is not None and release < _SPLIT_SINCE:
+        return []
+    names = [item.name for item in slices if item.counter_sets and item.devices]
+    if not names:
+        return []
+    message = (
+        f"slices with both counters and devices ({in_words(names)}) are refused since 1.35, and its scheduler leaves out their devices: "
+        "the driver has to publish them anew"
+    )
+    return [Problem("counters_beside_devices", message, "warning")]
 
 
 def overdrawn_counters(ledger: CounterLedger) -> list[Problem]:

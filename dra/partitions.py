@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from dra.counters import CounterLedger, needs_of
+from dra.sharing import has_room_when_free
 from dra.values import AssessedDevice, Device, Partition, Problem, ResourceSlice
 
 # Names, without domain, under which drivers publish what kind of partition a device is.
@@ -83,7 +84,11 @@ def partitions_left(
 
 
 def _fitting(group: Sequence[AssessedDevice], *, ledger: CounterLedger) -> int:
-    free = [item.device for item in group if item.state in {"available", "blocked"}]
+    free = [
+        item.device
+        for item in group
+        if item.state in {"available", "blocked"} and has_room_when_free(item.device)
+    ]
     left = ledger.copy()
     count = 0
     for device in sorted(free, key=_least_first):

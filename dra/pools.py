@@ -11,6 +11,7 @@ from typing import Any
 
 from dra.counters import CounterLedger
 from dra.findings import (
+    counters_beside_devices,
     device_problems,
     overdrawn_counters,
     overlapping_devices,
@@ -19,7 +20,12 @@ from dra.findings import (
 )
 from dra.generations import PoolSlices, Taking, newest_slices, node_of, node_words
 from dra.partitions import competing_devices, partition_types, partitions_left
-from dra.sharing import capacity_of_device, capacity_of_pool, has_room_for_share
+from dra.sharing import (
+    capacity_of_device,
+    capacity_of_pool,
+    has_room_for_share,
+    has_room_when_free,
+)
 from dra.tainting import blocks, rule_problems, rules_for_pool, taints_of
 from dra.values import (
     AllocationResult,
@@ -243,8 +249,8 @@ def _state(
         return "unavailable"
     if not is_sure:
         return "unknown"
-    has_room = not device.allows_multiple_allocations or has_room_for_share(device, holders=())
-    return "available" if has_room and situation.ledger.fits(device) else "blocked"
+    fits = has_room_when_free(device) and situation.ledger.fits(device)
+    return "available" if fits else "blocked"
 
 
 def _partly_used(
@@ -324,6 +330,7 @@ def _pool_problems(
     found = {
         *pool.problems,
         *slice_problems(pool.slices),
+        *counters_beside_devices(pool.slices, release=situation.release),
         *overdrawn_counters(situation.ledger),
         *overlapping_devices((device.device for device in devices), key=pool.key),
         *unpublished_problems(unpublished),

@@ -27,6 +27,11 @@ def has_room_for_share(device: Device, *, holders: Sequence[AllocationResult]) -
     )
 
 
+def has_room_when_free(device: Device) -> bool:
+    """Whether its capacity is enough for what a share takes by default; of one that cannot be shared it always is."""
+    return not device.allows_multiple_allocations or has_room_for_share(device, holders=())
+
+
 def consumed_by(holders: Iterable[AllocationResult]) -> dict[str, Quantity]:
     """Consumed capacity of all holders together."""
     consumed: dict[str, Quantity] = {}

@@ -252,6 +252,7 @@ def test_partition_that_differs_is_named(partition: PartitionStatus, expected: D
     )  # fmt: skip
 
     assert compare_with_server(pool, status, release=V37) == (expected,)
+    assert expected.is_explained is not (expected.reason == UNEXPLAINED)
 
 
 @pytest.mark.parametrize("release", recorded.RELEASES)

@@ -1,4 +1,6 @@
-from dra.values import CapacityUse, NodeSelection, Problem, ResourceSlice
+import pytest
+
+from dra.values import CapacityUse, NodeSelection, Problem, Release, ResourceSlice
 from tests.unit.dra.objects import (
     DRIVER,
     KEY,
@@ -135,3 +137,19 @@ def test_pool_without_slices_is_empty_and_incomplete() -> None:
     assert (pool.counts.seen, pool.is_complete, pool.node) == (0, False, NodeSelection("none"))
     assert [problem.code for problem in pool.problems] == ["no_slices", "unpublished_allocation"]
     assert [result.key.device for result in pool.unpublished] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("release", "codes"),
+    [
+        (Release(1, 34), []),
+        (Release(1, 35), ["counters_beside_devices"]),
+        (None, ["counters_beside_devices"]),
+    ],
+)
+def test_counters_and_devices_in_one_slice_are_of_the_past(
+    release: Release | None, codes: list[str]
+) -> None:
+    one = resource_slice("s", device("a"), counters={"gpu": {"memory": "1"}})
+
+    assert [problem.code for problem in assess(one, release=release).problems] == codes

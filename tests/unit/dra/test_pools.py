@@ -203,9 +203,8 @@ def test_invalid_pool_offers_nothing_in_any_release() -> None:
         ),
         (
             [
-                resource_slice(
-                    "s", device("a", draws={"x": {"m": "1"}}), counters={"x": {"n": "1"}}
-                )
+                resource_slice("s", device("a", draws={"x": {"m": "1"}}), count=2),
+                resource_slice("t", counters={"x": {"n": "1"}}, count=2),
             ],
             Problem(
                 "counter_not_found",
@@ -405,7 +404,8 @@ def test_overdrawn_counter_blocks_every_device_that_draws_on_any() -> None:
     ]
 
     pool = assess(
-        resource_slice("s", *devices, counters=sets),
+        resource_slice("s", *devices, count=2),
+        resource_slice("t", counters=sets, count=2),
         allocations=[allocation("a"), allocation("b")],
     )
 
@@ -435,7 +435,8 @@ def test_available_devices_that_exclude_each_other_are_told_where_no_type_is_kno
     draws = [("a", {"m": "1"}), ("b", {"m": "1"}), ("c", {"m": "2"})]
     devices = [device(name, draws={"gpu": needs}) for name, needs in draws]
 
-    pool = assess(resource_slice("s", *devices, counters={"gpu": {"m": "2"}}))
+    counters = resource_slice("t", counters={"gpu": {"m": "2"}}, count=2)
+    pool = assess(counters, resource_slice("s", *devices, count=2))
 
     assert states(pool) == {"a": "available", "b": "available", "c": "available"}
     assert pool.problems == (
@@ -445,6 +446,25 @@ def test_available_devices_that_exclude_each_other_are_told_where_no_type_is_kno
             "at least 2 of them can be allocated together",
             "info",
         ),
+    )
+
+
+def test_partition_too_small_for_its_own_default_share_never_fits() -> None:
+    half = device(
+        "half",
+        attributes={"profile": "half"},
+        capacity={"memory": "1"},
+        share={"memory": "2"},
+        draws={"gpu": {"memory": "20Gi"}},
+        allows_multiple_allocations=True,
+    )
+    counters = resource_slice("t", counters={"gpu": {"memory": "40Gi"}}, count=2)
+
+    pool = assess(counters, resource_slice("s", half, count=2))
+
+    assert (states(pool), pool.partitions) == (
+        {"half": "blocked"},
+        (Partition(f"{DRIVER}/profile", "half", 1, 0),),
     )
 
 

@@ -21,7 +21,7 @@ def test_pool_has_the_shape_of_the_api() -> None:
         [resource_slice("s", half, nic, device("half"), counters={"gpu": {"memory": "80Gi"}})],
         allocations=[allocation("nic", share="1", consumed={"bw": "250M"})],
         taint_rules=(),
-        release=Release(1, 37),
+        release=Release(1, 34),
     )
 
     shape = pool_shape(

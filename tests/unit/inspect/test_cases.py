@@ -138,7 +138,7 @@ def simple(
                 "test-driver.cdi.k8s.io/resourceslice-0": simple(
                     "selector: node-with-dra=true",
                     Counts(2, 2, 0, 0, 0, 0, 2),
-                    problems=("available_devices_compete",),
+                    problems=("available_devices_compete", "counters_beside_devices"),
                 )
             },
         ),
@@ -483,6 +483,12 @@ def test_counters_beside_devices_are_read_and_the_selector_named(tmp_path: Path)
         "the counters that are left do not cover all 2 available devices at once: at least 1 of them can be allocated together"
     ]
     assert "resourceslice-0  by selector node-with-dra=true  1    1/1" in text(tmp_path, "C12")
+
+
+def test_counters_beside_devices_are_usual_up_to_1_34(tmp_path: Path) -> None:
+    (pool,) = pools(inspected("--complete", "--release", "1.34", path_of("C12"))).values()
+
+    assert pool.problems == ("available_devices_compete",)
 
 
 def test_card_beside_its_parts_makes_what_is_free_unsafe(tmp_path: Path) -> None:
