@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
 from django.contrib.auth.models import User
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import connection
@@ -26,11 +25,9 @@ from ingest.services import SyncResult
 from kube.connect import Target
 from objects.models import KubeObject, ObjectEvent
 from pools.models import Device, Pool, PoolSample, PoolStatusRequest
-from tests.cluster.client import Document
 from tests.cluster.controlplane import ControlPlane
+from tests.cluster.rights import ACCOUNT, NAMESPACE, shipped_rights
 
-RIGHTS = Path(__file__).parents[2] / "deploy" / "clusterrole.yaml"
-NAMESPACE = ACCOUNT = ROLE = "dradash"
 # total, allocated, partly used, unavailable, blocked, available, with admin access
 Figures = tuple[int | None, ...]
 
@@ -39,26 +36,11 @@ def clock() -> datetime:
     return datetime.now(UTC)
 
 
-def shipped_rights() -> list[Document]:
-    """Role, namespace, ServiceAccount and binding, as a person applies them."""
-    return list(yaml.safe_load_all(RIGHTS.read_text()))
-
-
 def install(plane: ControlPlane, *, expiration_seconds: int = 3600) -> Path:
     """Give the product its rights, and write its kubeconfig with a token of the TokenRequest API."""
     plane.apply(shipped_rights())
     token = plane.service_account_token(NAMESPACE, ACCOUNT, expiration_seconds)
     return plane.kubeconfig(ACCOUNT, token=token)
-
-
-def role_without(plural: str) -> Document:
-    """The shipped role without one of its resources."""
-    (role,) = [each for each in shipped_rights() if each["kind"] == "ClusterRole"]
-    for rule in role["rules"]:
-        if "resources" in rule:
-            rule["resources"] = [name for name in rule["resources"] if name != plural]
-    role["rules"] = [rule for rule in role["rules"] if rule.get("resources") != []]
-    return role
 
 
 def wait_for_right(plane: ControlPlane, path: str, *, is_given: bool) -> None:

@@ -14,15 +14,8 @@ from tests.cluster.client import Document
 from tests.cluster.controlplane import ControlPlane
 from tests.cluster.intended import SUBTRACTED_TWICE, TAINTED_FITS, TAINTED_IN_USE
 from tests.cluster.objects import claim, device, held_claim, resource_slice, taint
-from tests.cluster.product import (
-    Product,
-    clock,
-    eventually,
-    process_environment,
-    role_without,
-    shipped_rights,
-    wait_for_right,
-)
+from tests.cluster.product import Product, clock, eventually, process_environment, wait_for_right
+from tests.cluster.rights import role_without, shipped_rights
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

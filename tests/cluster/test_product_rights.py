@@ -7,18 +7,8 @@ import pytest
 from ingest import services
 from tests.cluster.controlplane import ControlPlane
 from tests.cluster.objects import device, held_claim, resource_slice
-from tests.cluster.product import (
-    ACCOUNT,
-    NAMESPACE,
-    ROLE,
-    Product,
-    clock,
-    eventually,
-    install,
-    role_without,
-    shipped_rights,
-    wait_for_right,
-)
+from tests.cluster.product import Product, clock, eventually, install, wait_for_right
+from tests.cluster.rights import ACCOUNT, NAMESPACE, ROLE, role_without, shipped_rights
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
