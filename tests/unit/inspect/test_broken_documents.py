@@ -67,6 +67,7 @@ def test_broken_document_is_told_as_text_that_a_terminal_can_show(
     assert [each for each in printed if not each.isprintable() and each != "\n"] == []
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_read_or_named(raw: bytes) -> None:
     for name in ("dump.yaml", "dump.json"):
@@ -91,7 +92,7 @@ KINDS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.fixed_dictionaries(
