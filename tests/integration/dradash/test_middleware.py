@@ -82,3 +82,15 @@ def _views(patterns: list[URLPattern | URLResolver], prefix: str) -> list[tuple[
         else:
             found.append((path, pattern.callback))
     return found
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type"),
+    [("/pools/", "text/html; charset=utf-8"), ("/api/v1/pools/", "application/problem+json")],
+)
+def test_host_that_is_not_ours_is_refused_in_the_kind_of_the_address(
+    client: Client, path: str, content_type: str
+) -> None:
+    answer = client.get(path, headers={"host": "evil.example.com"})
+
+    assert (answer.status_code, answer["Content-Type"]) == (400, content_type)
