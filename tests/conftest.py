@@ -1,7 +1,14 @@
+import hypothesis
 import pytest
 from django.conf import settings
 
 from tests import services
+
+# A busy machine is no failure: properties are judged by what they say, not by how long one example takes.
+hypothesis.settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("patient")
 
 
 def pytest_configure() -> None:
