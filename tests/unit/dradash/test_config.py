@@ -30,7 +30,7 @@ def test_read_config_without_variables_returns_defaults() -> None:
         simulator_url=None,
         watch_window_seconds=10,
         stale_after_seconds=60,
-        page_refresh_seconds=2,
+        page_refresh_seconds=1,
         retention_days=30,
         rollup_retention_days=400,
         pool_status_requests="auto",
