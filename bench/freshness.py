@@ -227,7 +227,7 @@ class Product:
     def wait_for_pool(self) -> str:
         """The id of the pool that changes, once it is known."""
         deadline = time.monotonic() + START_SECONDS
-        path = f"/api/v1/pools/?driver={DRIVER}&pool={POOL}"
+        path = f"/api/v1/pools/?driver={DRIVER}&node={POOL}"
         while time.monotonic() < deadline:
             status, _, text = self.ask(path, Authorization=f"Bearer {self.token}")
             if status == 200 and (rows := json.loads(text)["results"]):
