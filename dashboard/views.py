@@ -132,7 +132,7 @@ def _trends(scope: Scope) -> Trends:
     start = scope.now - _TREND
     ids = [each.cluster_id for each in scope.shown]
     young = [row.pk for row in scope.clusters if scope.now - row.created_at < _YOUNG]
-    key = f"trends:{sorted(ids)}"
+    key = f"trends:{'-'.join(str(each) for each in sorted(ids))}"
     found: Trends | None = caches["memory"].get(key)
     if found is None:
         rows = queries.availability(ids, young=young, start=start, end=scope.now)

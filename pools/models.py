@@ -134,9 +134,8 @@ class Device(models.Model):
     node_name = models.TextField(null=True)  # noqa: DJ001 -- null is "no single node", as Kubernetes has it
     generation = models.BigIntegerField(null=True)
     state = models.CharField(max_length=16, choices=DeviceState)
-    is_partly_used = models.BooleanField(
-        null=True
-    )  # null: not known, as claims or taint rules are not
+    # None: not known, as claims or taint rules are not.
+    is_partly_used = models.BooleanField(null=True)
     # In the shapes of the REST API: attributes by name, capacity and taints as lists.
     attributes = models.JSONField(default=dict)
     capacity = models.JSONField(default=list)

@@ -1,17 +1,23 @@
 """Rows as one sync leaves them behind, for tests that read."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
+
+from zstandard import ZstdCompressor
 
 from clusters.choices import Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, Gap
 from kube.discovery import Capabilities, ServerVersion
 from kube.kinds import RESOURCE_SLICE, served
+from objects.models import Body, KubeObject
 from pools.models import (
     Allocation,
     Device,
     Pool,
+    PoolHour,
+    PoolSample,
     PoolStatusAnswer,
     PoolStatusRequest,
     ResourceSlice,
@@ -216,4 +222,63 @@ def gap(of: Cluster, **fields: Any) -> Gap:
             "message": "The API server could not be read.",
             **fields,
         },
+    )
+
+
+def sample(of: Pool, at: datetime, **fields: Any) -> PoolSample:
+    """The figures of a pool from a moment on; those of `pool()` unless given."""
+    return PoolSample.objects.create(
+        cluster_id=of.cluster_id,
+        pool_id=of.id,
+        at=at,
+        **{
+            "generation": of.generation,
+            "is_complete": of.is_complete,
+            "total": of.devices_total,
+            "allocated": of.devices_allocated,
+            "partly_used": of.devices_partly_used,
+            "unavailable": of.devices_unavailable,
+            "blocked": of.devices_blocked,
+            "available": of.devices_available,
+            **fields,
+        },
+    )
+
+
+def hour(of: Pool, at: datetime, *, available: float | None) -> PoolHour:
+    """An hour of which only the free devices matter."""
+    figures = [None, None, None, None, None, available]
+    return PoolHour.objects.create(
+        cluster_id=of.cluster_id,
+        pool_id=of.id,
+        hour=at,
+        known_seconds=3600,
+        least=figures,
+        most=figures,
+        mean=figures,
+    )
+
+
+def stored_object(of: ResourceSlice, body: dict[str, Any]) -> KubeObject:
+    """The object in the log that a slice row was read from."""
+    content = json.dumps(body).encode()
+    digest = uuid4()
+    Body.objects.create(
+        cluster_id=of.cluster_id,
+        digest=digest,
+        size_bytes=len(content),
+        content=ZstdCompressor().compress(content),
+    )
+    return KubeObject.objects.create(
+        cluster_id=of.cluster_id,
+        id=of.object_id,
+        kind="ResourceSlice",
+        uid=uuid4(),
+        name=of.name,
+        api_version=of.api_version,
+        resource_version="81273",
+        digest=digest,
+        generation=of.generation,
+        first_seen_at=NOON,
+        changed_at=NOON,
     )

@@ -112,7 +112,7 @@ def test_failure_opens_a_gap_from_the_latest_moment_known_and_recovery_closes_it
     services.record_failure(row, KindFailure("unreachable", "gone"), now=NOON + MINUTE)
     services.record_failure(row, KindFailure("timeout", "slow"), now=NOON + 2 * MINUTE)
     failing = kind(cluster)
-    services.record_current([row], now=NOON + 3 * MINUTE)
+    services.record_current(cluster.pk, {row.kind: row.resource_version}, now=NOON + 3 * MINUTE)
     services.close_gaps(cluster.pk, [row.kind], now=NOON + 3 * MINUTE)
 
     assert gaps(cluster) == [(NOON, NOON + 3 * MINUTE, "api_unreachable")]

@@ -1,0 +1,227 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from objects.services.partitions import Partitioned, ensure_partitions
+from tests.factories import api_rows
+from tests.factories.api_rows import NOON
+from tests.integration.conftest import Ask, Visit
+from tests.pages import Element
+
+MIG = [{"attribute": "profile", "type": f"{n}g", "total": 9, "allocatable": n} for n in range(6)]
+
+
+@pytest.fixture(autouse=True)
+def _partitions(db: None) -> None:
+    ensure_partitions(
+        [Partitioned("pools_poolsample"), Partitioned("pools_poolhour", by="month")], now=NOON
+    )
+
+
+def drivers(page: Element) -> list[dict[str, str]]:
+    return page.one("section", aria_labelledby="drivers-title").rows()
+
+
+def test_overview_answers_and_lists_drivers(visit: Visit) -> None:
+    cluster = api_rows.cluster()
+    api_rows.pool(cluster, "node-1")
+    api_rows.pool(cluster, "node-2", devices_partly_used=1)
+
+    page = visit("/")
+
+    assert page.answer == "4 of 8 devices are free."
+    assert drivers(page) == [
+        {
+            "Driver": "gpu.example.com as of 4 s ago",
+            "Devices": "",
+            "Free": "4",
+            "Free, 24 h": "no history yet",
+            "Allocated": "2 1 partly",
+            "Blocked": "0",
+            "Unavailable": "2",
+            "Total": "8",
+            "Fits now": "4 devices and a share of 1",
+            "Pools": "2",
+        }
+    ]
+    assert page.one("section", aria_labelledby="clusters-title").one("li").text == (
+        "prod reachable read 4 s ago"
+    )
+
+
+def test_overview_unknown_figures_are_unknown_and_the_known_ones_bounds(visit: Visit) -> None:
+    cluster = api_rows.cluster()
+    api_rows.pool(cluster, "node-1")
+    pool = api_rows.unknown_pool(cluster, "node-9")
+
+    page = visit("/")
+
+    (row,) = drivers(page)
+    assert [row[name] for name in ("Free", "Allocated", "Blocked", "Unavailable", "Total")] == [
+        "≥2",
+        "unknown",
+        "unknown",
+        "unknown",
+        "≥8",
+    ]
+    assert row["Pools"] == "2 1 with a problem"
+    assert page.answer == "2 of 4 devices are free. 1 pool cannot be used or counted."
+    (bar,) = page.one("section", aria_label="All devices").all("svg", role="img")
+    assert bar.attributes["aria-label"] == (
+        "total unknown, 8 devices seen: 1 allocated, 2 available, 1 unavailable, 4 unknown"
+    )
+    problems = page.one("section", class_="problems")
+    assert problems.links() == {
+        "gpu.example.com/node-9: 1 of 2 slices are there.": f"/pools/{pool.id}/"
+    }
+    assert problems.one("li").classes == ["tone-error"]
+
+
+def test_overview_fits_adds_partition_types_over_pools(visit: Visit) -> None:
+    cluster = api_rows.cluster()
+    api_rows.pool(cluster, "a", partitions=MIG)
+    api_rows.pool(cluster, "b", partitions=MIG)
+    api_rows.unknown_pool(cluster, "c", partitions=MIG)
+
+    assert drivers(visit("/"))[0]["Fits now"] == "10 × 5g or 8 × 4g or 6 × 3g or 4 × 2g or 1 other"
+
+
+def test_overview_nothing_fits_where_all_is_held(visit: Visit) -> None:
+    api_rows.pool(api_rows.cluster(), devices_allocated=3, devices_available=0)
+
+    assert drivers(visit("/"))[0]["Fits now"] == "nothing"
+
+
+def test_overview_trend_of_a_young_cluster_is_made_of_its_changes(visit: Visit) -> None:
+    cluster = api_rows.cluster(created_at=NOON - timedelta(hours=1))
+    one, two = api_rows.pool(cluster, "a"), api_rows.pool(cluster, "b")
+    for minutes, pool, available in ((60, one, 4), (60, two, None), (30, one, 0), (10, two, 3)):
+        api_rows.sample(pool, NOON - timedelta(minutes=minutes), available=available)
+
+    (trend,) = visit("/").all("svg", class_="sparkline")
+
+    assert trend.attributes["aria-label"] == "Over 61 min: least 0, most 4, latest 4"
+
+
+def test_overview_trend_of_an_old_cluster_is_made_of_hours(visit: Visit) -> None:
+    cluster = api_rows.cluster(created_at=NOON - timedelta(days=9))
+    one, two = api_rows.pool(cluster, "a"), api_rows.pool(cluster, "b")
+    for hours, pool, available in ((3, one, 4.0), (3, two, 1.5), (2, one, None), (1, one, 2.0)):
+        api_rows.hour(pool, NOON - timedelta(hours=hours), available=available)
+
+    (trend,) = visit("/").all("svg", class_="sparkline")
+
+    assert trend.attributes["aria-label"] == "Over 3 h: least 2, most 6, latest 4"
+
+
+def test_overview_names_allocations_of_devices_that_nobody_publishes(visit: Visit) -> None:
+    pool = api_rows.pool(api_rows.cluster())
+    device = api_rows.device(pool, "gone")
+    for number in range(9):
+        api_rows.allocation(device, f"worker-{number}")
+    device.delete()
+
+    section = visit("/").one("section", aria_labelledby="lost-title")
+
+    assert len(section.all("li")) == 8
+    assert section.all("li")[0].text == ("training/worker-0 holds gpu.example.com/node-1/gone")
+    assert section.all("p")[0].text == "And more; the pools that they name tell of theirs."
+
+
+def test_overview_of_more_problems_than_fit_links_to_all(visit: Visit) -> None:
+    cluster = api_rows.cluster()
+    for number in range(9):
+        api_rows.unknown_pool(cluster, f"node-{number}")
+
+    page = visit("/")
+
+    assert len(page.one("section", class_="problems").all("li")) == 8
+    assert page.links()["All pools with problems"] == "/pools/?problem=any"
+
+
+def test_overview_of_several_clusters_keeps_them_apart(visit: Visit) -> None:
+    one, two = (
+        api_rows.cluster("one"),
+        api_rows.cluster("two", synced_at=NOON - timedelta(hours=1)),
+    )
+    api_rows.pool(one)
+    api_rows.pool(two)
+
+    both, chosen = visit("/"), visit("/?cluster=two")
+
+    assert [row["Driver"] for row in drivers(both)] == [
+        "gpu.example.com one, as of 4 s ago",
+        "gpu.example.com two, as of 60 min ago, stale",
+    ]
+    assert [row["Driver"] for row in drivers(chosen)] == [
+        "gpu.example.com as of 60 min ago, stale"
+    ]
+    clusters = both.one("section", aria_labelledby="clusters-title").all("li")
+    assert clusters[1].text == "two reachable stale read 60 min ago"
+
+
+def test_overview_of_a_cluster_that_was_never_read(visit: Visit) -> None:
+    cluster = api_rows.cluster(synced_at=None)
+    cluster.kinds.filter(kind="ResourceSlice").update(state="reading", read_count=7)
+
+    page = visit("/")
+
+    assert page.one("p", class_="empty-title").text == "The pools have not been read yet."
+    assert page.one("section", aria_labelledby="clusters-title").one("li").text == (
+        "prod reachable 7 objects read so far"
+    )
+
+
+def test_overview_of_a_waiting_and_of_a_paused_cluster(visit: Visit) -> None:
+    api_rows.cluster("a", synced_at=None, reach="unknown")
+    api_rows.cluster("b", is_paused=True)
+
+    clusters = visit("/").one("section", aria_labelledby="clusters-title").all("li")
+
+    assert [line.text for line in clusters] == [
+        "a not tried yet not read yet",
+        "b paused read 4 s ago",
+    ]
+
+
+def test_overview_without_clusters_says_what_to_do(visit: Visit) -> None:
+    text = visit("/").one("section", aria_labelledby="clusters-title").one("li").text
+
+    assert (
+        text == "No cluster is watched. Name one in DRADASH_CLUSTERS, or start with --simulated."
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_overview_whatever_its_length_takes_the_same_queries(
+    visit: Visit, django_assert_num_queries: Any, rows: int
+) -> None:
+    cluster = api_rows.cluster()
+    for number in range(rows):
+        api_rows.unknown_pool(cluster, f"node-{number}", driver=f"d{number}.example.com")
+
+    # Session and person 2, clusters with kinds and gaps 3, figures, partitions, trends, problems and lost devices 5.
+    with django_assert_num_queries(10):
+        page = visit("/")
+
+    assert len(drivers(page)) == rows
+
+
+def test_overview_live_part_is_the_same_as_in_the_page(
+    ask: Ask, visit: Visit, fragment: Visit
+) -> None:
+    api_rows.pool(api_rows.cluster())
+    first = ask("/")
+
+    same = ask("/", **{"If-None-Match": first["ETag"]})
+
+    assert fragment("/").one(id="overview").text == visit("/").one(id="overview").text
+    assert (first.status_code, same.status_code) == (200, 304)
+
+
+def test_overview_anonymous_is_asked_to_sign_in(client: Client, plain_static: None) -> None:
+    answer = client.get("/")
+
+    assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/?next=/")

@@ -1,0 +1,268 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from clusters.models import Cluster
+from tests.factories import api_rows
+from tests.factories.api_rows import NOON
+from tests.integration.conftest import Ask, Visit
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    return api_rows.cluster(pool_status_mode="on")
+
+
+def test_status_list_shows_outcome_and_agreement(visit: Visit, cluster: Cluster) -> None:
+    api_rows.status_request(cluster, "b", pool_count=3, pools_answered=2)
+    api_rows.status_request(
+        cluster,
+        "a",
+        pool_name="node-1",
+        outcome="blocked",
+        message="A pool is incomplete.",
+        answered_at=None,
+        created_at=NOON - timedelta(minutes=5),
+        pools_answered=None,
+        pools_differing=None,
+        pool_count=None,
+    )
+
+    page = visit("/pool-status-requests/")
+
+    assert page.rows() == [
+        {
+            "Asked": "4 s ago",
+            "Driver": "gpu.example.com",
+            "Pool": "all of the driver",
+            "Outcome": "answered",
+            "Pools answered": "2 of 3",
+            "Differing": "1",
+            "Took": "1 s",
+        },
+        {
+            "Asked": "5 min ago",
+            "Driver": "gpu.example.com",
+            "Pool": "node-1",
+            "Outcome": "blocked by an incomplete pool A pool is incomplete.",
+            "Pools answered": "unknown",
+            "Differing": "unknown",
+            "Took": "no answer",
+        },
+    ]
+    assert page.answer == (
+        "The server counts 1 of 2 pools otherwise than we do, for reasons given beside it."
+    )
+
+
+def test_status_list_answers_by_the_latest_comparison_of_each_driver(
+    visit: Visit, cluster: Cluster
+) -> None:
+    api_rows.status_request(cluster, "old", created_at=NOON - timedelta(minutes=9))
+    api_rows.status_request(cluster, "new", pools_differing=0)
+    api_rows.status_request(cluster, "one", pool_name="node-1", pools_differing=1)
+
+    assert visit("/pool-status-requests/").answer == (
+        "The server's figures are ours, by the latest answer about each driver."
+    )
+
+
+def test_status_list_took_long_is_said_in_whole_units(visit: Visit, cluster: Cluster) -> None:
+    api_rows.status_request(cluster, answered_at=NOON + timedelta(seconds=150))
+
+    assert visit("/pool-status-requests/").rows()[0]["Took"] == "2 min"
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("outcome=answered", 1),
+        ("outcome=failed", 0),
+        ("differing=true", 1),
+        ("differing=false", 0),
+    ],
+)
+def test_status_list_takes_filters_from_the_address(
+    visit: Visit, cluster: Cluster, query: str, found: int
+) -> None:
+    api_rows.status_request(cluster)
+
+    page = visit(f"/pool-status-requests/?{query}")
+
+    assert len(page.rows() if page.all("tbody") else []) == found
+
+
+@pytest.mark.parametrize(
+    ("mode", "hint"),
+    [
+        ("off", "They are switched off. A cluster's page switches them on."),
+        ("on", "The first one is made within minutes."),
+    ],
+)
+def test_status_list_empty_says_whether_any_will_come(visit: Visit, mode: str, hint: str) -> None:
+    api_rows.cluster(pool_status_mode=mode)
+
+    page = visit("/pool-status-requests/")
+
+    assert [p.text for p in page.one("div", class_="empty-state").all("p")] == [
+        "No pool status requests.",
+        hint,
+    ]
+
+
+def test_status_list_says_where_they_are_switched_off(visit: Visit) -> None:
+    api_rows.cluster("mine", pool_status_mode="off")
+
+    page = visit("/pool-status-requests/?cluster=mine&outcome=failed&cursor=x")
+
+    assert page.answer == "Switched off for mine."
+    assert page.one("p", class_="empty-title").text == (
+        "No pool status requests match these filters."
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_status_list_whatever_its_length_takes_the_same_queries(
+    visit: Visit, cluster: Cluster, django_assert_num_queries: Any, rows: int
+) -> None:
+    for number in range(rows):
+        api_rows.status_request(cluster, f"r-{number}")
+
+    # Session and person 2, clusters with kinds and gaps 3, page 1, count 1, latest comparisons 1.
+    with django_assert_num_queries(8):
+        page = visit("/pool-status-requests/")
+
+    assert len(page.rows()) == rows
+
+
+def test_status_list_live_part_and_export(
+    ask: Ask, visit: Visit, viewer: Client, cluster: Cluster
+) -> None:
+    api_rows.cluster("two")
+    api_rows.status_request(cluster)
+    first = ask("/pool-status-requests/")
+
+    same = ask("/pool-status-requests/", **{"If-None-Match": first["ETag"]})
+    page = visit("/pool-status-requests/?cluster=prod&outcome=answered")
+
+    assert (first.status_code, same.status_code) == (200, 304)
+    links = page.one("p", class_="exports").links()
+    assert viewer.get(links["JSON"]).json()["count"] == 1
+    assert visit("/pool-status-requests/").rows()[0]["Cluster"] == "prod"
+
+
+def test_status_page_compares_each_pool(visit: Visit, cluster: Cluster) -> None:
+    pool = api_rows.pool(cluster)
+    asked = api_rows.status_request(cluster)
+    answer = api_rows.status_answer(asked)
+    answer.ours = {"devices": {"total": 4, "allocated": 1, "available": 2, "unavailable": None}}
+    answer.server = {"totalDevices": 4, "allocatedDevices": 1, "availableDevices": 1}
+    answer.save()
+    other = api_rows.status_answer(asked, "node-2")
+    other.differences = None
+    other.save()
+
+    page = visit(f"/pool-status-requests/{asked.pk}/")
+
+    assert page.answer == "Answered. 1 pool differs, with its reason beside it."
+    assert page.rows() == [
+        {
+            "Pool": "node-1",
+            "total": "4",
+            "allocated": "1",
+            "available": "2 → 1",
+            "unavailable": "unknown",
+            "Agreement": "differs available: subtracted twice",
+        },
+        {
+            "Pool": "node-2",
+            "total": "unknown",
+            "allocated": "unknown",
+            "available": "1",
+            "unavailable": "unknown",
+            "Agreement": "not compared",
+        },
+    ]
+    assert page.links()["node-1"] == f"/pools/{pool.id}/"
+    assert "poolCount: 1" in page.one("ol", class_="yaml").text
+
+
+def test_status_page_that_was_not_answered_names_what_blocks_it(
+    visit: Visit, cluster: Cluster
+) -> None:
+    pool = api_rows.pool(cluster)
+    blockers = [
+        {"driver": pool.driver, "pool": pool.name, "reason": "1 of 2 slices"},
+        {"driver": pool.driver, "pool": "gone", "reason": "generation 0"},
+    ]
+    asked = api_rows.status_request(
+        cluster, outcome="blocked", message="No answer.", answered_at=None, blocked_by=blockers,
+        answer=None, pools_answered=None, pool_count=None,
+    )  # fmt: skip
+
+    page = visit(f"/pool-status-requests/{asked.pk}/")
+
+    assert page.answer == "Blocked by an incomplete pool. No answer."
+    section = page.one("section", aria_labelledby="blockers-title")
+    assert [entry.text for entry in section.all("li")] == [
+        "node-1 1 of 2 slices",
+        "gone generation 0",
+    ]
+    assert section.links() == {"node-1": f"/pools/{pool.id}/"}
+    facts = page.facts()
+    assert (facts["Answered"], facts["Pools answered"]) == ("no", "unknown of unknown")
+
+
+@pytest.mark.parametrize(
+    ("differing", "answer"),
+    [
+        (None, "Answered, and not compared."),
+        (0, "Answered. The server's figures are ours."),
+        (2, "Answered. 2 pools differ, with their reasons beside them."),
+    ],
+)
+def test_status_page_answers_in_words(
+    visit: Visit, cluster: Cluster, differing: int | None, answer: str
+) -> None:
+    asked = api_rows.status_request(cluster, pools_differing=differing)
+
+    assert visit(f"/pool-status-requests/{asked.pk}/").answer == answer
+
+
+def test_status_page_of_many_pools_shows_the_first_hundred(visit: Visit, cluster: Cluster) -> None:
+    asked = api_rows.status_request(cluster)
+    for number in range(101):
+        api_rows.status_answer(asked, f"node-{number}")
+
+    page = visit(f"/pool-status-requests/{asked.pk}/")
+
+    assert len(page.rows()) == 100
+    assert page.one(id="status-request").all("p")[-1].text.startswith("100 of 101 pools")
+
+
+@pytest.mark.parametrize("pools", [1, 3])
+def test_status_page_whatever_its_length_takes_the_same_queries(
+    visit: Visit, cluster: Cluster, django_assert_num_queries: Any, pools: int
+) -> None:
+    asked = api_rows.status_request(cluster)
+    for number in range(pools):
+        api_rows.status_answer(asked, f"node-{number}")
+
+    # Session and person 2, request 1, its cluster with kinds 2, answers 1, pools 1, the frame 3.
+    with django_assert_num_queries(10):
+        visit(f"/pool-status-requests/{asked.pk}/")
+
+
+def test_status_page_live_part(ask: Ask, cluster: Cluster) -> None:
+    asked = api_rows.status_request(cluster)
+    first = ask(f"/pool-status-requests/{asked.pk}/")
+
+    same = ask(f"/pool-status-requests/{asked.pk}/", **{"If-None-Match": first["ETag"]})
+
+    assert (first.status_code, same.status_code) == (200, 304)
+
+
+def test_status_page_of_no_request_is_not_found(viewer: Client) -> None:
+    assert viewer.get("/pool-status-requests/4711/").status_code == 404
