@@ -16,7 +16,7 @@ from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
 from kube.connect import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kube.discovery import Capabilities
 
@@ -240,22 +240,33 @@ def end_reading(
         raise_revision(row.cluster_id)
 
 
-def record_current(rows: Iterable[ClusterKind], *, now: datetime) -> None:
-    """These kinds are known to be as stored: their windows ended well, in one statement."""
-    found = list(rows)
-    if not found:
-        return
-    ClusterKind.objects.filter(pk__in=[row.pk for row in found]).update(last_synced_at=now)
-    recovered = [row for row in found if row.state != ReadState.WATCHING or row.failures]
+# What an unchanged cluster costs is this one statement: it locks by updating, and touches no index.
+_RECORD_CURRENT: Final = """
+UPDATE clusters_clusterkind k SET last_synced_at = %s
+FROM unnest(%s::text[], %s::text[]) AS c (kind, resource_version)
+WHERE k.cluster_id = %s AND k.kind = c.kind AND k.resource_version = c.resource_version
+RETURNING k.id, k.kind, k.state, k.failures
+"""
+
+
+def record_current(cluster_id: int, cursors: Mapping[str, str], *, now: datetime) -> None:
+    """These kinds are known to be as stored: their windows ended well. Raises Overtaken as `lock_kinds` does."""
+    with connection.cursor() as cursor:
+        cursor.execute(_RECORD_CURRENT, [now, list(cursors), list(cursors.values()), cluster_id])
+        found = cursor.fetchall()
+    overtaken = cursors.keys() - {kind for _, kind, _, _ in found}
+    if overtaken:
+        raise Overtaken(min(overtaken))
+    recovered = [pk for pk, _, state, failures in found if state != ReadState.WATCHING or failures]
     if recovered:
-        ClusterKind.objects.filter(pk__in=[row.pk for row in recovered]).update(
+        ClusterKind.objects.filter(pk__in=recovered).update(
             state=ReadState.WATCHING,
             message="",
             failing_since=None,
             failures=0,
             retry_at=None,
         )
-        raise_revision(found[0].cluster_id)
+        raise_revision(cluster_id)
 
 
 @dataclass(frozen=True, slots=True)

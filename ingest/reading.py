@@ -130,7 +130,7 @@ class Reader:
         if self.kind == NODE.name:
             self._read_all_nodes()
             return
-        known = queries.living_versions(self.cluster_id, self.kind)
+        known = queries.living_digests(self.cluster_id, self.kind)
         database.close()
         seen: set[str] = set()
         for event in read_initial(self.connection, self.served):
@@ -156,7 +156,7 @@ class Reader:
         self,
         event: Seen,
         seen: set[str],
-        known: dict[str, tuple[uuid.UUID, int | None, int]],
+        known: dict[str, tuple[bytes, int | None, int]],
     ) -> None:
         stored = known.get(event.uid)
         uid = event.uid if stored is not None else str(object_uid(event))
@@ -232,9 +232,7 @@ def change_of(event: Seen, *, op: Op) -> Change:
     return _change(event, op, digest, generation, content)
 
 
-def _change(
-    event: Seen, op: Op, digest: uuid.UUID, generation: int | None, content: bytes
-) -> Change:
+def _change(event: Seen, op: Op, digest: bytes, generation: int | None, content: bytes) -> Change:
     return Change(
         op=op,
         kind=event.kind,
@@ -243,7 +241,7 @@ def _change(
         name=event.name,
         api_version=event.api_version,
         resource_version=event.resource_version,
-        digest=digest,
+        digest=uuid.UUID(bytes=digest),
         generation=generation if generation is None or -(2**63) <= generation < 2**63 else None,
         content=content,
     )

@@ -282,9 +282,9 @@ class Writer:
         if not kinds:
             return
         with transaction.atomic(), open_cursor() as cursor:
-            rows = clusters.lock_kinds(self.cluster_id, {k: self.cursors[k] for k in kinds})
             now = self.clock()
-            clusters.record_current(rows.values(), now=now)
+            cursors = {kind: self.cursors[kind] for kind in kinds}
+            clusters.record_current(self.cluster_id, cursors, now=now)
             clusters.close_gaps(self.cluster_id, sorted(kinds), now=now)
             # A kind that may be read again tells nothing new by that, but figures can rest on it once more.
             self._follow(cursor, (), now=now)

@@ -9,7 +9,6 @@ along, is left out.
 import functools
 import hashlib
 import re
-import uuid
 from typing import Final
 
 import msgspec
@@ -27,13 +26,12 @@ _OMITTED: Final = frozenset({"managedFields", "resourceVersion"})
 _OMITTED_OF_SLICES: Final = _OMITTED | {"generation"}
 
 
-def body_digest(seen: Seen) -> tuple[uuid.UUID, int | None, bytes]:
-    """Digest, pool generation (of slices) and normalised JSON of one object."""
-    envelope = seen.envelope or decode_envelope(seen.body)
+def body_digest(seen: Seen) -> tuple[bytes, int | None, bytes]:
+    """Digest (16 bytes, those of its UUID), pool generation (of slices) and normalised JSON of one object."""
     is_slice = seen.kind == RESOURCE_SLICE.name
     parts: list[bytes | memoryview] = [_beginning(seen.api_version, seen.kind)]
     generation: int | None = None
-    for name, value in envelope.items():
+    for name, value in seen.envelope.items():
         if name in {"apiVersion", "kind"}:
             continue
         parts += (b",", _key(name))
@@ -46,7 +44,7 @@ def body_digest(seen: Seen) -> tuple[uuid.UUID, int | None, bytes]:
     parts.append(b"}")
     body = b"".join(parts)
     digest = hashlib.sha256(body, usedforsecurity=False).digest()
-    return uuid.UUID(bytes=digest[:16]), generation, body
+    return digest[:16], generation, body
 
 
 def with_pool_generation(body: bytes, generation: int | None) -> bytes:

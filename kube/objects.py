@@ -50,10 +50,18 @@ class Seen:
     resource_version: str
     metadata: Metadata
     body: bytes  # the whole object as JSON; compact, managedFields and all
-    spec: bytes | None  # None when absent or null
-    status: bytes | None
     # `body` taken apart, as views into it; saves reading it twice.
-    envelope: Envelope | None = field(default=None, repr=False, compare=False)
+    envelope: Envelope = field(repr=False, compare=False)
+
+    @property
+    def spec(self) -> bytes | None:
+        """As JSON; None when absent or null."""
+        return _present(self.envelope.get("spec"))
+
+    @property
+    def status(self) -> bytes | None:
+        """As JSON; None when absent or null."""
+        return _present(self.envelope.get("status"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +117,6 @@ def seen_object(
         resource_version=metadata.resource_version,
         metadata=metadata,
         body=body,
-        spec=_present(envelope.get("spec")),
-        status=_present(envelope.get("status")),
         envelope=envelope,
     )
 

@@ -152,6 +152,16 @@ def living_count(cluster_id: int, kind: str) -> int:
     ).count()
 
 
+def living_digests(cluster_id: int, kind: str) -> dict[str, tuple[bytes, int | None, int]]:
+    """As `living_versions`, with digests as bytes, which a reader compares by the thousand."""
+    found = rows(
+        "SELECT uid::text, uuid_send(digest), generation, id FROM objects_kubeobject"
+        " WHERE cluster_id = %s AND kind = %s AND deleted_at IS NULL",
+        (cluster_id, kind),
+    )
+    return {uid: (digest, generation, id_) for uid, digest, generation, id_ in found}
+
+
 def dictionary_content(dictionary_id: int) -> zstandard.ZstdCompressionDict:
     """A dictionary, ready for use."""
     with _dictionaries_lock:
