@@ -152,6 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self._is_cut = False
         fault = self.server.owner.fault(self.command, self.path)
         try:
             self._respond_with(fault, body)
@@ -202,7 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self._is_over():
             # Cut, not ended: without the final chunk a client can tell.
             self.close_connection = True
-        elif not is_whole and not self.close_connection:
+        elif not is_whole and not self._is_cut:
             self.wfile.write(b"0\r\n\r\n")
 
     def _spoilt(self, pieces: Iterable[bytes], fault: Fault | None) -> Iterator[bytes]:
@@ -224,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
                 yield piece[:room]
                 if fault.how == "stall":
                     self._hang()
-                self.close_connection = True
+                self._is_cut = self.close_connection = True
                 return
 
     def _slowly(self, piece: bytes, bytes_per_second: float) -> Iterator[bytes]:

@@ -162,3 +162,12 @@ def test_object_of_the_first_beta_nests_its_devices() -> None:
         document = Api(older.url).get("/apis/resource.k8s.io/v1beta1/resourceslices").json()
 
     assert document["items"][0]["spec"]["devices"] == [{"name": "d", "basic": fields}]
+
+
+def test_list_in_pieces_is_ended_for_a_client_that_closes(simulator: Simulator, api: Api) -> None:
+    simulator.put_all(resource_slice(f"n{number:04}") for number in range(2000))
+
+    answer = api.get(SLICES, headers={"Connection": "close"})
+
+    assert answer.headers["transfer-encoding"] == "chunked"
+    assert len(names(answer.json())) == 2003
