@@ -18,6 +18,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -60,20 +61,26 @@ class Worker:
             stdout=subprocess.PIPE,
             text=True,
             env=environment,
+            start_new_session=True,
         )
         self._child = self._next()
 
     def _next(self) -> int:
         assert self._parent.stdout is not None
-        return int(self._parent.stdout.readline())
+        line = self._parent.stdout.readline()
+        if not line:
+            self.stop()
+            raise RuntimeError("the worker ended by itself; its error stands above")
+        return int(line)
 
     def kill(self) -> None:
         os.kill(self._child, signal.SIGKILL)
         self._child = self._next()
 
     def stop(self) -> None:
-        os.kill(self._parent.pid, signal.SIGKILL)
-        os.kill(self._child, signal.SIGKILL)
+        """The whole group: whatever child there is."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._parent.pid, signal.SIGKILL)
         self._parent.wait()
         assert self._parent.stdout is not None
         self._parent.stdout.close()
@@ -96,7 +103,9 @@ def follow(cluster_id: int) -> None:
                 if not services.follow_cluster(cluster_id, seconds=WINDOW_SECONDS, clock=clock):
                     time.sleep(0.5)
         print(child, flush=True)
-        os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)
+        if not os.WIFSIGNALED(status):
+            sys.exit("the worker ended by itself")
 
 
 class Churn(threading.Thread):
@@ -323,7 +332,7 @@ def wrong_figures(cluster_id: int, simulator: Any) -> Iterator[str]:
         release=Release(1, 37),
     )
     fresh = {
-        (pool.key.pool, device.key.device): (device.state, device.generation)
+        (str(pool.key.pool), str(device.key.device)): (device.state, device.generation)
         for pool in fleet.pools
         for device in pool.devices
     }
