@@ -10,7 +10,7 @@ UV ?= uv
 QUIET_SETTINGS = SECRET_KEY=only-for-these-checks-0123456789-abcdefghijklmnopqrstuvwxyz STATIC_FROM_SOURCE=true
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test test-e2e test-cluster test-image check lint format templates types imports consistency coverage bench lock vendor messages clean developer
+.PHONY: help run install test test-e2e test-cluster test-image check lint format templates types imports consistency coverage covered bench lock vendor messages clean developer
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /make \1\t/' | expand -t 20
@@ -61,6 +61,9 @@ consistency: developer
 coverage: developer
 	@$(IN)coverage erase
 	@$(MAKE) --no-print-directory test COVERAGE=1
+	@$(MAKE) --no-print-directory covered
+
+covered:
 	@$(IN)coverage combine --quiet
 	@$(IN)coverage report --include='dra/*' --fail-under=100
 	@$(IN)coverage report --fail-under=95
