@@ -4,6 +4,7 @@ A filter is a frozen value, made from a URL by `pools.filters`; every list is on
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -653,7 +654,7 @@ class Facet:
 
 
 def pool_facets(wanted: PoolFilter) -> dict[str, list[Facet]]:
-    """Drivers, problem codes and what still fits among the pools that match, with counts; four queries."""
+    """Drivers, problem codes and what still fits among the pools that match, with counts; three queries."""
     rows = Pool.objects.filter(_pool_condition(wanted))
     path = Func(Value("$[*] ? (@.allocatable > 0).type"), template="(%(expressions)s)::jsonpath")
     types = (
@@ -666,31 +667,44 @@ def pool_facets(wanted: PoolFilter) -> dict[str, list[Facet]]:
         .annotate(n=Count("id", distinct=True))
         .order_by("-n", "type")
     )
+    # Without a problem there is no code: taking nothing apart of most pools makes it ten times faster.
     codes = (
-        rows.annotate(code=Func("problem_codes", function="jsonb_array_elements_text"))
+        rows.filter(severity__gt=0)
+        .annotate(code=Func("problem_codes", function="jsonb_array_elements_text"))
         .values_list("code")
         .annotate(n=Count("id"))
         .order_by("-n", "code")
     )
+    drivers = (
+        rows.values_list("driver")
+        .annotate(n=Count("*"), usable=Count("id", filter=Q(devices_available__gt=0)))
+        .order_by("-n", "driver")
+    )
+    found = list(drivers)
     return {
-        "driver": _facet(rows, "driver"),
+        "driver": [Facet(value, n) for value, n, _ in found],
         "problem": [Facet(value, n) for value, n in codes],
         "fits": [
-            Facet("device", rows.filter(devices_available__gt=0).count()),
+            Facet("device", sum(usable for _, _, usable in found)),
             *(Facet(value, n) for value, n in types if isinstance(value, str)),
         ],
     }
 
 
 def device_facets(wanted: DeviceFilter) -> dict[str, list[Facet]]:
-    """Drivers and states among the devices that match, with counts; two queries."""
-    rows = Device.objects.filter(_device_condition(wanted))
-    return {"driver": _facet(rows, "driver"), "state": _facet(rows, "state")}
+    """Drivers and states among the devices that match, with counts; one query, which reads the devices once."""
+    drivers: Counter[str] = Counter()
+    states: Counter[str] = Counter()
+    rows = Device.objects.filter(_device_condition(wanted)).order_by()
+    for driver, state, n in rows.values_list("driver", "state").annotate(n=Count("*")):
+        drivers[driver] += n
+        states[state] += n
+    return {"driver": _facet(drivers), "state": _facet(states)}
 
 
-def _facet(rows: QuerySet[Any], column: str) -> list[Facet]:
-    counted = rows.order_by().values_list(column).annotate(n=Count("*")).order_by("-n", column)
-    return [Facet(value, n) for value, n in counted]
+def _facet(counted: Mapping[str, int]) -> list[Facet]:
+    found = [Facet(value, n) for value, n in counted.items()]
+    return sorted(found, key=lambda facet: (-facet.count, facet.value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,15 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 from django import template
 from django.template import Context
 from django.templatetags.static import static
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
 
 from ui import formatting, frame, states
 from ui.yaml_lines import Line
@@ -15,10 +17,18 @@ from ui.yaml_lines import yaml_lines as split_yaml
 
 register = template.Library()
 
+_HATCH: Final = mark_safe(' fill="url(#hatch)"')
+
 
 @register.simple_tag
 def icon(name: str, css_class: str = "") -> SafeString:
     """An icon of the vendored file; always beside a word, so screen readers skip it."""
+    return _icon(name, css_class)
+
+
+# A page of rows shows the same few icons a hundred times.
+@lru_cache(maxsize=512)
+def _icon(name: str, css_class: str) -> SafeString:
     return format_html(
         '<svg class="icon {}" width="16" height="16" aria-hidden="true" focusable="false"><use href="{}#{}"/></svg>',
         css_class,
@@ -98,6 +108,50 @@ def state(code: str) -> states.State:
 def state_bar(devices: Mapping[str, int | None]) -> states.StateBar:
     """A bar of the counts in the shape `devices` of the REST API."""
     return states.state_bar(devices)
+
+
+@register.simple_tag
+def state_bar_svg(devices: Mapping[str, int | None], is_thick: bool = False) -> SafeString:  # noqa: FBT001, FBT002 -- a tag of a template
+    """The drawing of a bar, with what it says in words; pools of the same make have the same figures, so it is kept."""
+    return _bar_svg(tuple(devices.items()), bool(is_thick), get_language())
+
+
+@lru_cache(maxsize=4096)
+def _bar_svg(
+    counts: tuple[tuple[str, int | None], ...],
+    is_thick: bool,  # noqa: FBT001 -- a part of the key of what is kept
+    _language: str | None,
+) -> SafeString:
+    bar = states.state_bar(dict(counts))
+    parts = format_html_join(
+        "",
+        '<rect x="{}" y="0" width="{}" height="100%" class="fill-{}"{} />',
+        (
+            (part.x, part.width, part.state.code, _HATCH if part.state.code == "blocked" else "")
+            for part in bar.segments
+        ),
+    )
+    return format_html(
+        '<svg width="100%" height="{}" role="img" aria-label="{}"><title>{}</title>{}</svg>',
+        16 if is_thick else 8,
+        bar.text,
+        bar.text,
+        parts,
+    )
+
+
+@register.simple_tag
+def name_link(text: str, url: str) -> SafeString:
+    """components/name.html without its options, for the rows of long lists."""
+    begin, end = formatting.middle_cut(text)
+    return format_html(
+        '<span class="name-box"><a class="name" href="{}" title="{}"><span class="name-head">{}</span>'
+        '<span class="name-tail">{}</span></a></span>',
+        url,
+        text,
+        begin,
+        end,
+    )
 
 
 @register.filter

@@ -62,7 +62,7 @@ def change_of(obj: dict[str, Any], *, op: Op = Op.ADDED) -> Change:
         name=name,
         api_version=obj["apiVersion"],
         resource_version="1",
-        digest=digest,
+        digest=uuid.UUID(bytes=digest),
         generation=generation,
         content=content,
     )

@@ -178,7 +178,7 @@ def test_device_list_whatever_its_length_takes_the_same_queries(
         api_rows.allocation(api_rows.device(pool, f"gpu-{number}"))
 
     # Session and person 2, clusters with kinds and gaps 3, page 1, facets 2, columns 1, holders 1.
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         page = visit("/devices/")
 
     assert len(page.rows()) == rows

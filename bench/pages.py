@@ -1,0 +1,167 @@
+"""What pages and API cost at the large workload: `python -m bench.pages`, or as a step of `python -m bench`.
+
+Each address is asked by Django's test client, through all middleware, in a process that has answered it once before. Counted is the
+time on the server, in wall and CPU seconds, and the queries.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dradash.settings")
+
+TIMES = 50
+HTMX = {"HX-Request": "true"}
+POOLS = {
+    "pools": "/pools/",
+    "pools, second page": "/pools/?sort=name&cursor={cursor}",
+    **{f"pools by {word}": f"/pools/?sort={word}" for word in ("name", "node", "available")},
+    **{f"pools by {word}, down": f"/pools/?sort=-{word}" for word in ("available", "total")},
+    "pools of a driver": "/pools/?driver=gpu.example.com",
+    "pools with a problem": "/pools/?problem=any",
+    "pools of a node": "/pools/?q=node:node-00007",
+    "pools that fit a partition": "/pools/?q=fits:3g.40gb",
+    "pools by a part of a name": "/pools/?q=node-0123",
+    "pools, live part": "/pools/",
+    "pools, live part unchanged": "/pools/",
+}
+API_POOLS = {
+    "API pools": "/api/v1/pools/",
+    "API pools, 1,000": "/api/v1/pools/?limit=1000",
+    **{
+        f"API pools by {word}": f"/api/v1/pools/?ordering={word}"
+        for word in ("name", "node", "-available", "-allocated", "-total")
+    },
+    "API pools of a driver": "/api/v1/pools/?driver=gpu.example.com",
+    "API pools with a problem": "/api/v1/pools/?problem=any",
+    "API pools unchanged": "/api/v1/pools/",
+}
+OTHERS = {
+    "overview": "/",
+    "devices": "/devices/",
+    "devices of a model": "/devices/?q=productName=Example",
+    "devices with memory": "/devices/?q=memory>=40Gi",
+    "devices by a part of a name": "/devices/?q=gpu-7",
+    "pool": "/pools/{pool}/",
+    "device": "/devices/{device}/",
+    "API devices": "/api/v1/devices/",
+    "API devices with memory": "/api/v1/devices/?capacity=memory>=40Gi",
+    "API pool": "/api/v1/pools/{pool}/",
+    "API history of a pool": "/api/v1/pools/{pool}/history/",
+    "clusters": "/clusters/",
+    "API slices": "/api/v1/resource-slices/",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One address asked again and again; times in milliseconds."""
+
+    name: str
+    status: int
+    median: float
+    p95: float
+    cpu: float
+    queries: int
+    kilobytes: int
+
+
+def main() -> None:
+    """Print a table, or JSON for `python -m bench`."""
+    import django
+
+    django.setup()
+    found = measure(only=[word for word in sys.argv[1:] if not word.startswith("-")])
+    if "--json" in sys.argv:
+        json.dump([asdict(each) for each in found], sys.stdout)
+        return
+    for each in found:
+        print(line(each))
+
+
+def line(each: Asked) -> str:
+    return (
+        f"{each.name:<32}{each.status:5}{each.median:8.1f} ms{each.p95:8.1f} ms p95"
+        f"{each.cpu:8.1f} ms CPU{each.queries:4} queries{each.kilobytes:6} kB"
+    )
+
+
+def measure(*, only: Sequence[str] = (), times: int = TIMES) -> list[Asked]:
+    """Ask each address `times` times, signed in, over what DATABASE_URL names."""
+    client, places = _client(), _places()
+    found = []
+    for name, pattern in {**POOLS, **API_POOLS, **OTHERS}.items():
+        if only and not any(word in name for word in only):
+            continue
+        url = pattern.format(**places)
+        headers = dict(HTMX) if "live" in name else {}
+        if "unchanged" in name:
+            headers["If-None-Match"] = client.get(url, headers=headers).headers["ETag"]
+        found.append(_ask(client, name, url, headers=headers, times=times))
+    return found
+
+
+def _client() -> Any:
+    from django.conf import settings
+    from django.contrib.auth import get_user_model
+    from django.test import Client
+
+    settings.ALLOWED_HOSTS = ["*"]
+    user, _ = get_user_model().objects.get_or_create(username="bench")
+    client = Client(raise_request_exception=True)
+    client.force_login(user)
+    return client
+
+
+def _places() -> Mapping[str, Any]:
+    """What the addresses name."""
+    from pools.models import Device, Pool
+    from ui.paging import encode_cursor
+
+    pool = Pool.objects.filter(driver="gpu.example.com").order_by("name")[100]
+    device = Device.objects.filter(pool_id=pool.id).order_by("name")[0]
+    middle = encode_cursor([pool.name, pool.driver, pool.id], is_backward=False)
+    return {"pool": pool.id, "device": device.id, "cursor": middle}
+
+
+def _ask(client: Any, name: str, url: str, *, headers: Mapping[str, str], times: int) -> Asked:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    with CaptureQueriesContext(connection) as captured:
+        _whole(client.get(url, headers=headers))
+    queries = len(captured)
+    seconds = []
+    cpu = time.process_time()
+    for _ in range(times):
+        began = time.perf_counter()
+        status, size = _whole(client.get(url, headers=headers))
+        seconds.append(time.perf_counter() - began)
+    cpu = time.process_time() - cpu
+    seconds.sort()
+    return Asked(
+        name=name,
+        status=status,
+        median=1000 * seconds[times // 2],
+        p95=1000 * seconds[max(0, -(-times * 95 // 100) - 1)],
+        cpu=1000 * cpu / times,
+        queries=queries,
+        kilobytes=size // 1024,
+    )
+
+
+def _whole(response: Any) -> tuple[int, int]:
+    body = response.getvalue() if response.streaming else response.content
+    return response.status_code, len(body)
+
+
+if __name__ == "__main__":
+    main()
