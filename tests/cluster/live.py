@@ -10,7 +10,7 @@ from dra.parsing import parse_resource_claim, parse_resource_slice, parse_taint_
 from dra.pools import Fleet, assess_fleet
 from dra.server import StatusRequest, answer_1_37
 from dra.server_json import parse_pool_statuses, parse_status_request, pool_status_json
-from dra.values import Release, ResourceClaim, ResourceSlice, TaintRule
+from dra.values import AssessedPool, Release, ResourceClaim, ResourceSlice, TaintRule
 from tests.cluster import cases
 from tests.cluster.cases import Case
 from tests.cluster.client import Document, Documents
@@ -77,7 +77,9 @@ class LiveCase:
 
     def differences(self) -> list[Row]:
         """Our own figures beside the answer."""
-        pools = {(p.key.driver, p.key.pool): p for p in self.objects.assessed().pools}
+        pools: dict[tuple[str, ...], AssessedPool] = {
+            p.key: p for p in self.objects.assessed().pools
+        }
         return [
             (answered.pool, found.field, found.ours, found.server, found.reason)
             for answered in parse_pool_statuses(self.status).value or ()

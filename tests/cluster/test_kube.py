@@ -1,7 +1,7 @@
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
@@ -104,7 +104,7 @@ def test_initial_watchlist_and_list_agree_on_every_object(
     ] == [60, 60]
 
 
-def names_and_digests(events: list[object]) -> dict[str, object]:
+def names_and_digests(events: Sequence[object]) -> dict[str, object]:
     return {event.name: body_digest(event) for event in events if isinstance(event, Seen)}
 
 

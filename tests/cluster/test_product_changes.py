@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -37,6 +38,10 @@ def gpus(number: int, *, generation: int = 1, count: int = 1, **parts: object) -
     )
 
 
+def has_come_to(product: Product, generation: int, seen: int) -> bool:
+    return product.progress("node-0") == (generation, seen, 3)
+
+
 def test_roll_out_slice_by_slice_is_incomplete_meanwhile_and_stores_no_body(
     product: Product,
 ) -> None:
@@ -50,8 +55,7 @@ def test_roll_out_slice_by_slice_is_incomplete_meanwhile_and_stores_no_body(
     with product.following():
         for number in range(3):
             plane.apply([gpus(number, generation=2, count=3)])
-            seen = number + 1
-            eventually(lambda seen=seen: product.progress("node-0") == (2, seen, 3))
+            eventually(partial(has_come_to, product, 2, number + 1))
 
     assert product.figures("node-0", DRIVER) == (6, 1, 0, 0, 0, 5, 0)
     assert product.samples("node-0") == [(1, True, 6, 5), (2, False, None, 0), (2, True, 6, 5)]
