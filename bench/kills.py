@@ -321,14 +321,13 @@ def wrong_figures(cluster_id: int, simulator: Any) -> Iterator[str]:
     from dra.values import Release
     from pools.models import Device, Pool, PoolSample
 
+    slices = [parse_resource_slice(obj).value for obj in simulator.objects("ResourceSlice")]
+    claims = [parse_resource_claim(obj).value for obj in simulator.objects("ResourceClaim")]
+    rules = [parse_taint_rule(obj).value for obj in simulator.objects("DeviceTaintRule")]
     fleet = assess_fleet(
-        [v for o in simulator.objects("ResourceSlice") if (v := parse_resource_slice(o).value)],
-        claims=[
-            v for o in simulator.objects("ResourceClaim") if (v := parse_resource_claim(o).value)
-        ],
-        taint_rules=[
-            v for o in simulator.objects("DeviceTaintRule") if (v := parse_taint_rule(o).value)
-        ],
+        [each for each in slices if each],
+        claims=[each for each in claims if each],
+        taint_rules=[each for each in rules if each],
         release=Release(1, 37),
     )
     fresh = {

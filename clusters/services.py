@@ -312,7 +312,7 @@ def record_failure(row: ClusterKind, failure: KindFailure, *, now: datetime) -> 
 def backoff_seconds(failures: int) -> float:
     """Full jitter between 1 s and what doubles with each failure, at most a minute."""
     ceiling = min(_LONGEST_BACKOFF_SECONDS, 2.0 ** min(failures, 10))
-    return random.uniform(1.0, max(1.0, ceiling))
+    return random.uniform(1.0, max(1.0, ceiling))  # noqa: S311 -- no secret
 
 
 def forget_cursor(row: ClusterKind, *, reason: str, message: str, now: datetime) -> None:
@@ -343,13 +343,14 @@ def open_gap(row: ClusterKind, *, reason: str, message: str, now: datetime) -> N
             " VALUES (%s, %s, %s, %s, %s)"
             " ON CONFLICT (cluster_id, kind) WHERE ended_at IS NULL"
             " DO UPDATE SET reason = excluded.reason, message = excluded.message"
-            f" WHERE excluded.reason = '{RESTORED}' AND gap.reason <> excluded.reason",
+            " WHERE excluded.reason = %s AND gap.reason <> excluded.reason",
             [
                 row.cluster_id,
                 row.kind,
                 min(row.last_synced_at, now),
                 reason,
                 f"{words} {message}".strip(),
+                RESTORED,
             ],
         )
         is_new = cursor.rowcount > 0

@@ -57,9 +57,9 @@ def test_request_answered_is_compared_and_taken_away(
     request = PoolStatusRequest.objects.get()
     assert (request.outcome, request.is_removed, request.pool_count) == ("answered", True, 2)
     assert request.pools_differing == 1
-    differences = dict(
-        PoolStatusAnswer.objects.order_by("pool_name").values_list("pool_name", "differences")
-    )
+    answers = PoolStatusAnswer.objects.order_by("pool_name")
+    differences = {answer.pool_name: answer.differences or [] for answer in answers}
+    assert all(answer.ours is not None for answer in answers)
     assert differences["node-1"] == []
     assert [(d["field"], d["ours"], d["server"]) for d in differences["node-2"]] == [
         ("unavailable", 0, 1),
