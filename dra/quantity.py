@@ -95,16 +95,7 @@ class Quantity:
 
     def __str__(self) -> str:
         """Print the canonical form: no fraction, the largest suffix that loses nothing. `1500M` for 1.5G."""
-        if self.nanos == 0:
-            return "0"
-        if self.format is QuantityFormat.BINARY_SI and self._prints_binary():
-            return _binary_text(self.nanos // _NANOS)
-        return _decimal_text(
-            self.nanos, has_exponent=self.format is QuantityFormat.DECIMAL_EXPONENT
-        )
-
-    def _prints_binary(self) -> bool:
-        return abs(self.nanos) >= 1024 * _NANOS and self.nanos % _NANOS == 0
+        return _text(self.nanos, self.format)
 
     def __repr__(self) -> str:
         """Show the canonical form."""
@@ -170,6 +161,17 @@ def _scale_up(digits: int, exponent: int) -> int:
 
 def _tens(exponent: int) -> int:
     return int(10**exponent)
+
+
+@lru_cache(maxsize=1 << 16)
+def _text(nanos: int, quantity_format: QuantityFormat) -> str:
+    """Kept, since a fleet repeats a few amounts on every device."""
+    if nanos == 0:
+        return "0"
+    prints_binary = abs(nanos) >= 1024 * _NANOS and nanos % _NANOS == 0
+    if quantity_format is QuantityFormat.BINARY_SI and prints_binary:
+        return _binary_text(nanos // _NANOS)
+    return _decimal_text(nanos, has_exponent=quantity_format is QuantityFormat.DECIMAL_EXPONENT)
 
 
 def _binary_text(amount: int) -> str:

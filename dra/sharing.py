@@ -1,8 +1,9 @@
 """Capacity of devices, and whether a device that allows multiple allocations has room for another share."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
-from dra.quantity import ZERO, Quantity
+from dra.quantity import ZERO, Quantity, QuantityFormat
 from dra.values import AllocationResult, AssessedDevice, Capacity, CapacityUse, Device
 
 
@@ -50,14 +51,29 @@ def capacity_of_device(
     """
     if not device.capacity:
         return ()
-    is_whole = holders is not None and any(holder.share_id is None for holder in holders)
-    consumed = consumed_by(holders or ())
+    if not holders:
+        return tuple(
+            _whole_use(name, value.nanos, value.format, is_known=holders is not None)
+            for name, value in sorted((n, c.value) for n, c in device.capacity.items())
+        )
+    is_whole = any(holder.share_id is None for holder in holders)
+    consumed = consumed_by(holders)
     uses = []
     for name, capacity in sorted(device.capacity.items()):
         used = capacity.value if is_whole else consumed.get(name, ZERO)
-        is_known = holders is not None and not is_unknown_amount(name, capacity.value)
+        is_known = not is_unknown_amount(name, capacity.value)
         uses.append(_capacity_use(name, capacity.value, consumed=used if is_known else None))
     return tuple(uses)
+
+
+@lru_cache(maxsize=1 << 14)
+def _whole_use(
+    name: str, nanos: int, quantity_format: QuantityFormat, *, is_known: bool
+) -> CapacityUse:
+    """Of a device that nobody holds. The same value for the same amount: fleets repeat a few on every device."""
+    value = Quantity(nanos, quantity_format)
+    is_known = is_known and not is_unknown_amount(name, value)
+    return _capacity_use(name, value, consumed=ZERO if is_known else None)
 
 
 def is_unknown_amount(name: str, value: Quantity) -> bool:

@@ -327,7 +327,10 @@ def _derive_chunk(
     _write_pools(cursor, cluster_id, assessed, now=now)
     _vanish(cursor, cluster_id, before, [key for key, _ in chunk if key not in stored], now=now)
     after = _figures(cursor, cluster_id, [key for key, _ in chunk])
-    _write_devices(cursor, cluster_id, assessed, stored, after, now=now)
+    old = [pool for pool in assessed if pool.key in before]
+    new = [pool for pool in assessed if pool.key not in before]
+    _write_devices(cursor, cluster_id, old, stored, after, now=now)
+    _copy_devices(cursor, cluster_id, new, stored, after, now=now)
     _write_slices(cursor, cluster_id, stored)
     _write_samples(cursor, cluster_id, before, after, now=now)
 
@@ -428,15 +431,37 @@ def _write_devices(
 ) -> None:
     if not assessed:
         return
-    object_ids = {each.slice.uid: each.object_id for slices in stored.values() for each in slices}
-    rows = [
-        _device_row(device, pool_id=figures[pool.key][0], object_id=object_ids[device.slice_uid])
-        for pool in assessed
-        for device in pool.devices
-    ]
-    stage_rows(cursor, "staged_device", _DEVICE, rows)
+    stage_rows(cursor, "staged_device", _DEVICE, _device_rows(assessed, stored, figures))
     cursor.execute(_DELETE_DEVICES, (cluster_id, [figures[pool.key][0] for pool in assessed]))
     cursor.execute(_MERGE_DEVICES, {"cluster": cluster_id, "now": now})
+
+
+def _copy_devices(
+    cursor: Cursor,
+    cluster_id: int,
+    assessed: Sequence[AssessedPool],
+    stored: dict[PoolKey, list[StoredSlice]],
+    figures: dict[PoolKey, tuple[Any, ...]],
+    *,
+    now: datetime,
+) -> None:
+    """Of pools that are new there is nothing to compare with, so their devices need no detour, which costs as much again."""
+    if assessed:
+        columns = {"cluster_id": "int8", "changed_at": "timestamptz", **_DEVICE}
+        rows = _device_rows(assessed, stored, figures)
+        copy_rows(cursor, "pools_device", columns, ((cluster_id, now, *row) for row in rows))
+
+
+def _device_rows(
+    assessed: Sequence[AssessedPool],
+    stored: dict[PoolKey, list[StoredSlice]],
+    figures: dict[PoolKey, tuple[Any, ...]],
+) -> Iterator[tuple[Any, ...]]:
+    object_ids = {each.slice.uid: each.object_id for slices in stored.values() for each in slices}
+    for pool in assessed:
+        pool_id = figures[pool.key][0]
+        for device in pool.devices:
+            yield _device_row(device, pool_id=pool_id, object_id=object_ids[device.slice_uid])
 
 
 def _device_row(device: AssessedDevice, *, pool_id: int, object_id: int) -> tuple[Any, ...]:
