@@ -1,17 +1,21 @@
-"""What pages and API cost at the large workload: `python -m bench.pages`, or as a step of `python -m bench`.
+"""What pages and API cost at the whole large workload: `python -m bench.pages`, or as a part of `python -m bench`.
 
-Each address is asked by Django's test client, through all middleware, in a process that has answered it once before. Counted is the
+Words are parts of the names of what is asked. With DATABASE_URL set it is asked of what is stored there. Each address is asked by Django's test client, through all middleware, in a process that has answered it once before. Counted is the
 time on the server, in wall and CPU seconds, and the queries.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from bench.servers import Step, environment, migrate, private_postgres, simulated_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,16 +79,27 @@ class Asked:
 
 
 def main() -> None:
-    """Print a table, or JSON for `python -m bench`."""
-    import django
+    """Print a table."""
+    words = sys.argv[1:]
+    if "DATABASE_URL" in os.environ:
+        import django
 
-    django.setup()
-    found = measure(only=[word for word in sys.argv[1:] if not word.startswith("-")])
-    if "--json" in sys.argv:
-        json.dump([asdict(each) for each in found], sys.stdout)
+        django.setup()
+        for each in measure(only=words):
+            print(line(each), flush=True)
         return
-    for each in found:
-        print(line(each))
+    with private_postgres() as database, simulated_cluster("L") as cluster:
+        migrate(database)
+        Step(database, cluster.url)("sync")
+        run(database, *words)
+
+
+def run(database: str, *words: str) -> None:
+    """Print the table in a process whose database this is."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("VACUUM (ANALYZE)")
+    command = [sys.executable, "-m", "bench.pages", *words]
+    subprocess.run(command, env=environment(database), check=True)
 
 
 def line(each: Asked) -> str:

@@ -1,6 +1,7 @@
 """Single steps of a measurement, each in a process of its own, so that its peak memory is its own.
 
-`python -m bench.steps NAME CLUSTER_URL` prints one JSON object; Postgres is the one that DATABASE_URL names.
+`python -m bench.steps CLUSTER_URL NAME` prints one JSON object, and with `--prepare` makes so what has to be so before the step.
+Postgres is the one that DATABASE_URL names.
 """
 
 from __future__ import annotations
@@ -8,12 +9,16 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sys
+import threading
 import time
 import zlib
-from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dradash.settings")
 
@@ -28,14 +33,17 @@ def clock() -> datetime:
 
 def main() -> None:
     """Run one step and print what it measured, with its wall time and peak memory."""
-    name, url = sys.argv[1:3]
+    url, name, *options = sys.argv[1:]
     import django
 
     django.setup()
-    step = STEPS[name]
-    prepared = PREPARATIONS.get(name, lambda _url: None)(url)
+    if "--prepare" in options:
+        PREPARATIONS.get(name, lambda: None)()
+        return
+    # What Django imports late is not part of any step.
+    warm_up()
     before, cpu_before = time.perf_counter(), time.process_time()
-    found = step(url) if prepared is None else step(prepared)
+    found = STEPS[name](url)
     seconds = time.perf_counter() - before
     cpu_seconds = time.process_time() - cpu_before
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -43,43 +51,72 @@ def main() -> None:
     json.dump({**measured, **found}, sys.stdout)
 
 
+def warm_up() -> None:
+    """Load modules and connect; reads and writes nothing."""
+    from django.db import connection
+
+    import ingest.services  # noqa: F401
+
+    connection.ensure_connection()
+
+
 def sync(url: str) -> dict[str, Any]:
-    """Read the whole cluster, with everything that follows from what is new."""
+    """Read what is due of the cluster, with everything that follows from what is new."""
     from clusters.choices import Source
     from clusters.models import Cluster
+    from clusters.services import FOLLOWED_KINDS
     from ingest import services
 
-    cluster, _ = Cluster.objects.get_or_create(
+    cluster, is_new = Cluster.objects.get_or_create(
         name=CLUSTER, defaults={"source": Source.SIMULATED, "url": url, "created_at": clock()}
     )
-    for kind in ("ResourceSlice", "ResourceClaim", "DeviceClass", "DeviceTaintRule", "Node"):
-        cluster.kinds.get_or_create(kind=kind)
+    if is_new:
+        for kind in FOLLOWED_KINDS:
+            cluster.kinds.get_or_create(kind=kind)
     result = services.sync_cluster(cluster.pk, seconds=0, clock=clock)
     if result.failure or result.is_busy:
         sys.exit(f"the cluster could not be read: {result}")
     return {"objects": sum(kind.object_count or 0 for kind in cluster.kinds.all())}
 
 
-def resync(url: str) -> dict[str, Any]:
-    """Read the whole cluster again, nothing in it having changed."""
-    return sync(url)
-
-
-def forget_cursors(url: str) -> str:
-    """As after a restart of the API server: every kind must be read whole."""
+def slices_are_too_old() -> None:
+    """As after a restart of the API server, of slices alone; the other kinds, which are empty, are not due."""
     from clusters.models import ClusterKind
 
-    ClusterKind.objects.update(resource_version="")
-    return url
+    later = clock() + timedelta(hours=1)
+    ClusterKind.objects.update(last_synced_at=clock(), retry_at=later)
+    slices = ClusterKind.objects.filter(kind="ResourceSlice")
+    slices.update(resource_version="", retry_at=None)
+
+
+def all_are_due() -> None:
+    """Every kind is followed, and was seen a moment ago."""
+    from clusters.models import ClusterKind
+
+    ClusterKind.objects.update(last_synced_at=clock(), retry_at=None)
 
 
 def window(url: str) -> dict[str, Any]:
-    """Watch for the shortest window, nothing changing."""
+    """Watch every kind for the shortest window, nothing changing."""
     from clusters.models import Cluster
     from ingest import services
 
     services.sync_cluster(Cluster.objects.get(name=CLUSTER).pk, seconds=5, clock=clock)
-    return {"url": url}
+    return {}
+
+
+def follow(url: str) -> dict[str, Any]:
+    """One window after the other, as the worker's tasks do, until SIGTERM."""
+    from clusters.models import Cluster
+    from ingest import services
+
+    del url
+    is_over = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: is_over.set())
+    pk = Cluster.objects.get(name=CLUSTER).pk
+    while not is_over.is_set():
+        services.follow_cluster(pk, seconds=30, clock=clock)
+    return {}
 
 
 def official_client(url: str) -> dict[str, Any]:
@@ -88,7 +125,7 @@ def official_client(url: str) -> dict[str, Any]:
 
     table = peer_table()
     api = client.ResourceV1Api(client.ApiClient(client.Configuration(host=url)))
-    found = api.list_resource_slice().items
+    found: Any = api.list_resource_slice().items
     convert = api.api_client.sanitize_for_serialization
     rows = [
         table(
@@ -150,7 +187,7 @@ def peer_table() -> Any:
     """A plain table as one would model a slice, made on first use."""
     from django.db import connection, models
 
-    class PeerSlice(models.Model):
+    class PeerSlice(models.Model):  # noqa: DJ008 -- nobody looks at its rows
         uid = models.CharField(max_length=36, unique=True)
         name = models.TextField()
         resource_version = models.TextField()
@@ -173,12 +210,16 @@ def peer_table() -> Any:
 
 STEPS: dict[str, Callable[[str], dict[str, Any]]] = {
     "sync": sync,
-    "resync": resync,
+    "resync": sync,
     "window": window,
+    "follow": follow,
     "official_client": official_client,
     "json_loads": json_loads,
 }
-PREPARATIONS: dict[str, Callable[[str], str]] = {"resync": forget_cursors}
+PREPARATIONS: dict[str, Callable[[], None]] = {
+    "resync": slices_are_too_old,
+    "window": all_are_due,
+}
 
 if __name__ == "__main__":
     main()
