@@ -1,11 +1,11 @@
 """A small client of the tests' own: the product's is not to be tested with itself."""
 
+import http.client
 import json
 import ssl
+import threading
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -119,6 +119,29 @@ def wait_for(check: Callable[[], T | None], *, what: str, seconds: float = 20) -
     return value
 
 
+class _Kept:
+    """A connection that is used again and again: each handshake costs both sides more than most requests."""
+
+    def __init__(self, address: str, context: ssl.SSLContext) -> None:
+        self.connection = http.client.HTTPSConnection(address, context=context)
+        self.is_new = True
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+    def exchange(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str], timeout: float
+    ) -> Answer:
+        self.connection.timeout = timeout
+        if self.connection.sock:
+            self.connection.sock.settimeout(timeout)
+        self.connection.request(method, path, body, headers)
+        response = self.connection.getresponse()
+        answer = Answer(response.status, response.headers, response.read())
+        self.is_new = False
+        return answer
+
+
 @dataclass
 class Client:
     """One API server seen with one token. Verifies its certificate, uses no proxy."""
@@ -129,11 +152,13 @@ class Client:
     _resources: list[Resource] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        context = ssl.create_default_context(cafile=str(self.ca_file))
-        self._opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}),
-            urllib.request.HTTPSHandler(context=context),
-        )
+        self._context = ssl.create_default_context(cafile=str(self.ca_file))
+        self._address, _, self._root = self.url.removeprefix("https://").partition("/")
+        self.forget_connections()
+
+    def forget_connections(self) -> None:
+        """Connect anew: a server that ends may still answer on old connections."""
+        self._own = threading.local()
 
     # The HTTP level: errors are answers
 
@@ -148,18 +173,21 @@ class Client:
     ) -> Answer:
         """Send one request and return any answer; a broken connection is an OSError."""
         all_headers = {"Authorization": f"Bearer {self.token}", "Content-Type": _JSON}
-        request = urllib.request.Request(
-            self.url + path,
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers=all_headers | dict(headers or {}),
-        )
-        try:
-            with self._opener.open(request, timeout=timeout) as response:
-                return Answer(response.status, response.headers, response.read())
-        except urllib.error.HTTPError as error:
-            with error:
-                return Answer(error.code, error.headers, error.read())
+        all_headers |= headers or {}
+        content = None if body is None else json.dumps(body).encode()
+        full_path = f"/{self._root}{path}" if self._root else path
+        while True:
+            kept: _Kept = getattr(self._own, "kept", None) or _Kept(self._address, self._context)
+            self._own.kept = None
+            try:
+                answer = kept.exchange(method, full_path, content, all_headers, timeout)
+            except (http.client.RemoteDisconnected, ConnectionError):
+                if kept.is_new:
+                    raise
+                # The server has closed it meanwhile, before it took the request.
+                continue
+            self._own.kept = kept
+            return answer
 
     def call(self, method: str, path: str, body: object = None, **options: Any) -> Any:
         """Send one request and return the document that came back, or raise `RefusedError`."""

@@ -207,6 +207,7 @@ class ControlPlane:
         self._leaving.append(server)
         server.send(sig)
         processes.wait_until_refused(self._port("api"))
+        self.client.forget_connections()
 
     def start_api_server(self) -> None:
         """Start the API server on its old port and wait until it is ready."""

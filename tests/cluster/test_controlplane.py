@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from urllib.error import URLError
 
 import pytest
 
@@ -110,10 +109,8 @@ def test_serving_certificate_is_not_trusted_without_its_authority(
 ) -> None:
     stranger = Client(control_plane.url, control_plane_default.ca_file, control_plane.admin_token)
 
-    with pytest.raises(URLError) as caught:
+    with pytest.raises(ssl.SSLCertVerificationError):
         stranger.request("GET", "/version")
-
-    assert isinstance(caught.value.reason, ssl.SSLCertVerificationError)
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGKILL])
