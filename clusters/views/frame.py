@@ -140,7 +140,11 @@ def _freshness(scope: Scope) -> Freshness:
     is_failing = any(each.failures for each in scope.shown)
     return Freshness(
         synced_at=scope.observed_at,
-        tone="error" if is_failing else "warning" if scope.is_stale else "good",
+        tone="error"
+        if is_failing
+        else "good"
+        if scope.clusters and not scope.is_stale
+        else "warning",
         text="" if scope.clusters else _("No cluster"),
         url=reverse("clusters:list"),
     )

@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.contrib.auth.decorators import permission_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
@@ -315,7 +316,7 @@ def _detail_answer(row: Cluster, fresh: queries.Freshness, *, now: datetime) -> 
     if row.is_paused:
         return _("Paused: nothing new is read.")
     if row.reach not in {Reach.OK, Reach.UNKNOWN}:
-        return f"{row.get_reach_display()}. {row.reach_message}"
+        return f"{capfirst(row.get_reach_display())}. {row.reach_message}"
     if fresh.failures:
         kinds = ", ".join(kind.kind for kind in fresh.failures)
         return _("Runs %(version)s. Not everything can be read: %(kinds)s.") % {

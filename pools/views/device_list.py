@@ -63,6 +63,8 @@ class DeviceListPage:
     lines: tuple[DeviceLine, ...]
     empty: Emptiness | None
     has_several_clusters: bool
+    # Whether devices of several drivers may be among them.
+    has_driver: bool
     # All names a column could be made of, and those that are columns now.
     column_names: tuple[str, ...]
     chosen_columns: tuple[str, ...]
@@ -124,6 +126,7 @@ def device_list_page(request: HttpRequest, scope: Scope) -> DeviceListPage:
         if page.rows
         else emptiness(scope, noun=_("devices"), is_filtered=view.is_filtered),
         has_several_clusters=len(scope.shown) > 1,
+        has_driver=len(read.wanted.drivers) != 1,
         column_names=tuple(dict.fromkeys([*names, *chosen])),
         chosen_columns=chosen,
     )
@@ -172,16 +175,21 @@ def attribute_reading(value: Any) -> Reading:
     return Reading(str(value), str(value))
 
 
-def _columns(names: Sequence[str], *, has_cluster: bool) -> list[Column]:
+def _columns(names: Sequence[str], *, has_cluster: bool, has_driver: bool) -> list[Column]:
     columns = [
         Column("name", _("Device"), is_sortable=True),
+        Column("driver", _("Driver")),
+        Column("pool", _("Pool")),
         Column("cluster", _("Cluster")),
         Column("node", _("Node"), is_sortable=True),
         Column("state", _("State"), is_sortable=True),
         *(Column(f"column:{name}", name) for name in names),
         Column("holders", _("Held by")),
     ]
-    return [column for column in columns if has_cluster or column.key != "cluster"]
+    left_out = {
+        name for name, has in (("cluster", has_cluster), ("driver", has_driver)) if not has
+    }
+    return [column for column in columns if column.key not in left_out]
 
 
 def _list_view(
@@ -199,7 +207,9 @@ def _list_view(
         id="device-list",
         path=request.path,
         query=request.GET,
-        columns=_columns(columns, has_cluster=len(scope.shown) > 1),
+        columns=_columns(
+            columns, has_cluster=len(scope.shown) > 1, has_driver=len(wanted.drivers) != 1
+        ),
         noun=_("devices"),
         shown=len(page.rows),
         count=count,

@@ -33,6 +33,15 @@ TONES: Final[Mapping[str, str]] = {
 # Alternatives that a row names before it says "and more".
 _SHOWN_FITS = 3
 
+_EMPTY_REASONS: Final[Mapping[str, str]] = {
+    ReadState.WATCHING: "no-driver",
+    ReadState.READING: "not-read",
+    ReadState.WAITING: "not-read",
+    ReadState.FAILING: "failing",
+    ReadState.FORBIDDEN: "forbidden",
+    ReadState.NOT_SERVED: "not-served",
+}
+
 COUNTS = (
     "total",
     "seen",
@@ -151,19 +160,18 @@ def emptiness(scope: Scope, *, noun: str, is_filtered: bool) -> Emptiness:
     """Why there is nothing to list, as far as what was read tells."""
     if is_filtered:
         return Emptiness("no-match", noun)
-    kinds = {kind.kind: kind for row in _rows(scope) for kind in row.kinds.all()}
-    slices = kinds.get("ResourceSlice")
-    if slices is None or slices.state in {ReadState.WAITING, ReadState.READING}:
-        return Emptiness("not-read", noun)
-    if slices.state == ReadState.FORBIDDEN:
-        return Emptiness("forbidden", noun, command=grant_command("ResourceSlice"))
-    if slices.state == ReadState.NOT_SERVED:
-        return Emptiness("not-served", noun)
-    return Emptiness("no-driver", noun)
-
-
-def _rows(scope: Scope) -> Sequence[Any]:
-    return (scope.chosen,) if scope.chosen else scope.clusters
+    rows = (scope.chosen,) if scope.chosen else scope.clusters
+    if not rows:
+        return Emptiness("no-cluster", noun)
+    states = {
+        kind.state for row in rows for kind in row.kinds.all() if kind.kind == "ResourceSlice"
+    }
+    # Of several clusters, the one that could have something says why it has nothing.
+    for state, reason in _EMPTY_REASONS.items():
+        if state in states:
+            command = grant_command("ResourceSlice") if reason == "forbidden" else ""
+            return Emptiness(reason, noun, command=command)
+    return Emptiness("not-read", noun)
 
 
 def filter_messages(problems: Iterable[FilterProblem]) -> tuple[str, ...]:

@@ -138,6 +138,7 @@ def _line(row: ResourceSlice, scope: Scope, *, ids: queries.PoolIds) -> SliceLin
 def _columns(*, has_cluster: bool) -> list[Column]:
     columns = [
         Column("name", _("Resource slice")),
+        Column("driver", _("Driver")),
         Column("pool", _("Pool")),
         Column("cluster", _("Cluster")),
         Column("node", _("Node")),

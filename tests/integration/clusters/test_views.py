@@ -199,7 +199,7 @@ def test_cluster_page_names_missing_rights_with_the_line_that_grants_them(visit:
     [
         ({"is_watched": False}, "No longer watched. This is what was stored."),
         ({"is_paused": True}, "Paused: nothing new is read."),
-        ({"reach": "tls", "reach_message": "Its name differs."}, "certificate problem. Its name differs."),
+        ({"reach": "tls", "reach_message": "Its name differs."}, "Certificate problem. Its name differs."),
     ],
 )  # fmt: skip
 def test_cluster_page_answers_by_what_matters_most(

@@ -32,7 +32,9 @@ def test_device_list_shows_attributes_capacity_state_and_holders(visit: Visit, p
     absent = "–"
     assert page.rows() == [
         {
-            "Device": "gpu-0 gpu.example.com node-1",
+            "Device": "gpu-0",
+            "Driver": "gpu.example.com",
+            "Pool": "node-1",
             "Node": "node-1",
             "State": "allocated partly used",
             "memory": "80 GiB",
@@ -42,7 +44,9 @@ def test_device_list_shows_attributes_capacity_state_and_holders(visit: Visit, p
             "Held by": "training/watcher admin access training/worker-0 a share",
         },
         {
-            "Device": "gpu-1 gpu.example.com node-1",
+            "Device": "gpu-1",
+            "Driver": "gpu.example.com",
+            "Pool": "node-1",
             "Node": "node-1",
             "State": "unknown",
             "memory": absent,
@@ -55,14 +59,24 @@ def test_device_list_shows_attributes_capacity_state_and_holders(visit: Visit, p
     assert page.answer == "2 devices, 0 free, 1 of which nothing is known."
 
 
-def test_device_list_links_device_pool_driver_and_node(visit: Visit, pool: Pool) -> None:
+def test_device_list_links_device_pool_driver_and_node(visit: Visit) -> None:
+    pool = api_rows.pool(api_rows.cluster(), "pool-1", node_name="node-1")
     device = api_rows.device(pool, "gpu-0")
 
     assert visit("/devices/").one("tbody").links() == {
         "gpu-0": f"/devices/{device.id}/",
         "gpu.example.com": "/devices/?driver=gpu.example.com",
+        "pool-1": f"/pools/{pool.id}/",
         "node-1": "/devices/?node=node-1",
     }
+
+
+def test_device_list_of_one_driver_leaves_its_column_out(visit: Visit, pool: Pool) -> None:
+    api_rows.device(pool)
+
+    (row,) = visit("/devices/?q=driver:gpu.example.com").rows()
+
+    assert "Driver" not in row
 
 
 def test_device_list_names_the_cluster_where_there_are_several(visit: Visit, pool: Pool) -> None:
@@ -116,8 +130,10 @@ def test_device_list_columns_are_what_the_drivers_have(visit: Visit, pool: Pool)
     filtered = visit("/devices/?q=d%3D1")
 
     heads = [head.text for head in page.all("th", scope="col")]
-    assert heads == ["Device", "Node", "State", "memory", "model", "a", "b", "Held by"]
-    assert [head.text for head in filtered.all("th", scope="col")][3] == "d"
+    assert heads == [
+        "Device", "Driver", "Pool", "Node", "State", "memory", "model", "a", "b", "Held by",
+    ]  # fmt: skip
+    assert [head.text for head in filtered.all("th", scope="col")][5] == "d"
 
 
 def test_device_list_chosen_columns_are_in_the_address_and_stay(visit: Visit, pool: Pool) -> None:
@@ -134,7 +150,7 @@ def test_device_list_chosen_columns_are_in_the_address_and_stay(visit: Visit, po
     assert ticked == {"memory": False, "model": False, "index": True, "<b>absent</b>": True}
     assert kept == {"state": "available"}
     assert list(page.rows()[0]) == [
-        "Device", "Node", "State", "index", "<b>absent</b>", "Held by",
+        "Device", "Driver", "Pool", "Node", "State", "index", "<b>absent</b>", "Held by",
     ]  # fmt: skip
     assert page.one("form", class_="list-filters").all(type="hidden", name="column") != []
 

@@ -242,6 +242,7 @@ def test_pool_list_old_generations_are_worth_a_word(visit: Visit) -> None:
         ("forbidden", "We may not read pools."),
         ("not_served", "This cluster does not serve the API for pools."),
         ("watching", "No driver publishes anything."),
+        ("failing", "The pools cannot be read."),
     ],
 )
 def test_pool_list_empty_says_why(visit: Visit, state: str, title: str) -> None:
@@ -251,6 +252,21 @@ def test_pool_list_empty_says_why(visit: Visit, state: str, title: str) -> None:
     page = visit("/pools/")
 
     assert page.one("p", class_="empty-title").text == title
+
+
+def test_pool_list_without_a_cluster_says_what_to_do(visit: Visit) -> None:
+    empty = visit("/pools/").one("div", class_="empty-state")
+
+    assert empty.one("p", class_="empty-title").text == "No cluster is watched."
+
+
+def test_pool_list_of_clusters_in_different_states_speaks_for_the_one_that_was_read(
+    visit: Visit,
+) -> None:
+    api_rows.cluster("a").kinds.update(state="forbidden")
+    api_rows.cluster("b")
+
+    assert visit("/pools/").one("p", class_="empty-title").text == "No driver publishes anything."
 
 
 def test_pool_list_without_a_match_offers_to_drop_the_filters(visit: Visit) -> None:

@@ -35,7 +35,8 @@ def test_slice_list_shows_slices_with_their_pools(visit: Visit, pool: Pool) -> N
     assert page.rows() == [
         {
             "Resource slice": "slice-b",
-            "Pool": "lost gpu.example.com",
+            "Driver": "gpu.example.com",
+            "Pool": "lost",
             "Node": "node-1",
             "Generation": "3",
             "Devices": "unknown",
@@ -43,7 +44,8 @@ def test_slice_list_shows_slices_with_their_pools(visit: Visit, pool: Pool) -> N
         },
         {
             "Resource slice": "slice-a Unreadable.",
-            "Pool": "node-1 gpu.example.com",
+            "Driver": "gpu.example.com",
+            "Pool": "node-1",
             "Node": "node-1",
             "Generation": "unknown",
             "Devices": "4",

@@ -1,0 +1,309 @@
+"""Every page in a real browser, on what a sync of the simulated cluster stored."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from clusters import services as cluster_services
+from clusters.choices import Source
+from clusters.models import Cluster
+from clusters.services import WatchedCluster
+from ingest import services
+from kube.connect import Target
+from pools.models import Device, Pool, ResourceSlice
+from simulator import server
+from simulator.cluster import Simulator
+from tests.e2e.conftest import PHONE, WIDE, OpenPage, axe_violations, complaints, overflow
+
+pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
+
+# A window of 1400 pixels at 200 %.
+ZOOMED: ViewportSize = {"width": 700, "height": 450}
+FIRST_LOAD_BYTES = 250_000
+LATER_PAGE_BYTES = 30_000
+
+
+def clock() -> datetime:
+    return datetime.now(UTC)
+
+
+@pytest.fixture
+def simulator() -> Iterator[Simulator]:
+    with server.start("fleet") as running:
+        yield running
+
+
+@pytest.fixture
+def sync(transactional_db: None, simulator: Simulator) -> Callable[[], object]:
+    wanted = WatchedCluster("simulated", Source.SIMULATED, Target("url", url=simulator.url))
+    cluster = cluster_services.ensure_clusters([wanted], now=clock())[0]
+    return lambda: services.sync_cluster(cluster.pk, seconds=0, clock=clock)
+
+
+@pytest.fixture
+def synced(sync: Callable[[], object]) -> Callable[[], object]:
+    sync()
+    return sync
+
+
+def address(name: str) -> str:
+    """Where a page is; of things that have pages, a partitioned pool and one of its devices, or the first."""
+    places: dict[str, Callable[[], Any]] = {
+        "pool": lambda: Pool.objects.filter(driver="mig.example.com").order_by("name")[0].id,
+        "device": lambda: Device.objects.filter(driver="mig.example.com").order_by("id")[0].id,
+        "slice": lambda: ResourceSlice.objects.order_by("name")[0].object_id,
+        "cluster": lambda: Cluster.objects.get().pk,
+    }
+    paths = {
+        "overview": "/",
+        "pools": "/pools/",
+        "pool": "/pools/{}/",
+        "devices": "/devices/",
+        "device": "/devices/{}/",
+        "slices": "/resource-slices/",
+        "slice": "/resource-slices/{}/",
+        "clusters": "/clusters/",
+        "cluster": "/clusters/{}/",
+        "requests": "/pool-status-requests/",
+    }
+    return paths[name].format(places[name]()) if name in places else paths[name]
+
+
+PAGES = [
+    "overview",
+    "pools",
+    "pool",
+    "devices",
+    "device",
+    "slices",
+    "slice",
+    "clusters",
+    "cluster",
+    "requests",
+]
+
+
+LOOKS: dict[str, tuple[Literal["light", "dark"], ViewportSize]] = {
+    "light": ("light", WIDE),
+    "dark": ("dark", WIDE),
+    "phone": ("light", PHONE),
+    "zoomed": ("dark", ZOOMED),
+}
+
+
+def faults(page: Page, path: str, look: str) -> list[str]:
+    """What is wrong with a page in one of its looks."""
+    scheme, viewport = LOOKS[look]
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size(viewport)
+    page.goto(path)
+    wide = overflow(page)
+    return [*axe_violations(page), *([f"{wide} pixels over the edge"] if wide > 0 else [])]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_is_accessible_fits_and_complains_of_nothing_in_every_look(
+    open_page: OpenPage, synced: object, name: str
+) -> None:
+    page = open_page("/accounts/login/")
+
+    found = {look: faults(page, address(name), look) for look in LOOKS}
+
+    assert found == {look: [] for look in LOOKS}
+    assert complaints(page) == []
+
+
+def bytes_of(page: Page, path: str) -> dict[str, int]:
+    """Bytes on the wire: of a page itself, and of the files that the browser did not have yet."""
+    page.goto(path, wait_until="load")
+    return page.evaluate(  # type: ignore[no-any-return]  # numbers by name
+        """() => ({
+          page: performance.getEntriesByType("navigation")[0].transferSize,
+          files: performance.getEntriesByType("resource").reduce((sum, file) => sum + file.transferSize, 0),
+        })"""
+    )
+
+
+def test_pages_are_light_on_the_wire(open_page: OpenPage, synced: object) -> None:
+    page = open_page("/accounts/login/")
+
+    sizes = {name: bytes_of(page, address(name)) for name in PAGES}
+
+    assert {name for name, found in sizes.items() if found["page"] > LATER_PAGE_BYTES} == set()
+
+
+def test_first_load_is_light_on_the_wire(open_page: OpenPage, synced: object) -> None:
+    page = open_page("about:blank")
+
+    found = bytes_of(page, address("pool"))
+
+    assert found["page"] + found["files"] <= FIRST_LOAD_BYTES
+
+
+def test_filter_narrows_the_list_as_it_is_typed_and_is_in_the_address(
+    open_page: OpenPage, synced: object
+) -> None:
+    page = open_page("/pools/")
+    box = page.get_by_role("searchbox", name="Filter pools by words or terms")
+    answer = page.locator("#list-answer")
+    expect(page.locator(".list-count")).to_contain_text(re.compile("of 1\\d\\d pools"))
+
+    box.press_sequentially("driver:mig.example.com fits:3g.40gb")
+
+    expect(page.locator("tbody tr").first.locator("td").first).to_have_text("mig.example.com")
+    expect(page).to_have_url(re.compile("q=driver%3Amig.example.com\\+fits%3A3g.40gb"))
+    expect(page.locator(".chip")).to_have_count(2)
+    expect(box).to_be_focused()
+    expect(answer).to_contain_text("devices are free")
+    assert complaints(page) == []
+
+
+def test_devices_are_found_by_capacity(open_page: OpenPage, synced: object) -> None:
+    page = open_page("/devices/")
+    box = page.get_by_role("searchbox", name="Filter devices by words or terms")
+
+    box.press_sequentially("memory>=80Gi")
+
+    expect(page.locator(".chip-value")).to_have_text(">= 80Gi")
+    expect(page.get_by_role("columnheader", name="memory")).to_be_visible()
+    memory = page.locator('td[data-label="memory"]')
+    assert set(memory.all_inner_texts()) == {"80\u202fGiB"}
+
+
+def test_chosen_column_appears_at_once_and_the_chooser_stays_open(
+    open_page: OpenPage, synced: object
+) -> None:
+    page = open_page("/devices/?driver=gpu.example.com")
+    page.get_by_text("Columns").click()
+
+    page.get_by_label("uuid").check()
+
+    expect(page.get_by_role("columnheader", name="uuid")).to_be_visible()
+    expect(page).to_have_url(re.compile("driver=gpu.example.com&.*column=uuid"))
+    expect(page.get_by_label("uuid")).to_be_checked()
+    expect(page.locator("#device-columns")).to_have_attribute("open", "")
+
+
+def test_change_of_the_cluster_is_shown_without_a_reload(
+    open_page: OpenPage, synced: Callable[[], object], simulator: Simulator
+) -> None:
+    pool = Pool.objects.filter(driver="cpu.example.com").order_by("name")[0]
+    page = open_page(f"/pools/{pool.id}/")
+    expect(page.locator("#pool-devices-title")).to_contain_text("2")
+    slices = simulator.objects("ResourceSlice")
+    (found,) = [
+        each
+        for each in slices
+        if each["spec"]["driver"] == pool.driver and each["spec"]["pool"]["name"] == pool.name
+    ]
+
+    found["spec"]["devices"] = found["spec"]["devices"][:1]
+    found["spec"]["pool"]["generation"] += 1
+    simulator.put(found)
+    synced()
+
+    expect(page.locator("#pool-devices-title")).to_contain_text("1")
+    expect(page.locator(".figure", has_text="in all").locator("button")).to_contain_text("1")
+    assert complaints(page) == []
+
+
+def test_live_change_keeps_focus_scroll_and_what_is_open(
+    open_page: OpenPage, synced: Callable[[], object], simulator: Simulator
+) -> None:
+    page = open_page("/devices/?driver=gpu.example.com")
+    page.get_by_text("Columns").click()
+    box = page.locator("#device-list > .table-scroll")
+    box.evaluate("element => { element.scrollTop = 120; }")
+    link = page.locator("#device-list .exports a").first
+    link.focus()
+    etag = page.locator("#device-list").get_attribute("data-etag")
+
+    rule = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceTaintRule",
+        "metadata": {"name": "out"},
+        "spec": {
+            "deviceSelector": {"driver": "gpu.example.com"},
+            "taint": {"key": "example.com/out", "effect": "NoSchedule"},
+        },
+    }
+    simulator.put(rule)
+    synced()
+
+    expect(page.locator("#device-list")).not_to_have_attribute("data-etag", etag or "")
+    expect(page.locator("tbody .tag").first).to_contain_text("example.com/out")
+    expect(page.locator("#device-columns")).to_have_attribute("open", "")
+    expect(page.locator("#device-list .exports a").first).to_be_focused()
+    assert box.evaluate("element => element.scrollTop") == 120
+
+
+def test_chart_is_drawn_and_its_range_is_in_the_address(
+    open_page: OpenPage, synced: object
+) -> None:
+    page = open_page(address("pool"))
+
+    expect(page.locator("#pool-history canvas")).to_be_visible()
+    page.get_by_role("navigation", name="Time range").get_by_text("Week").click()
+
+    expect(page).to_have_url(re.compile("range=week"))
+    expect(page.locator("#pool-history canvas")).to_be_visible()
+    assert complaints(page) == []
+
+
+def test_rows_are_reached_by_keyboard(open_page: OpenPage, synced: object) -> None:
+    page = open_page("/pools/?sort=name")
+    names = page.locator("tbody th .name").all_inner_texts()
+
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("j")
+
+    focused = page.evaluate("document.activeElement.innerText")
+    assert focused == names[1]
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(names[1])
+
+
+def test_pages_can_be_read_filtered_and_paged_without_a_script(
+    open_page: OpenPage, synced: object
+) -> None:
+    page = open_page("/pools/?sort=name", java_script_enabled=False)
+
+    page.get_by_role("link", name="Next").click()
+    second = page.locator("tbody tr").count()
+    page.locator("select[name=driver]").select_option("gpu.example.com")
+    page.get_by_role("button", name="Apply").click()
+    page.locator("tbody th a").first.click()
+
+    assert second == 50
+    expect(page.get_by_role("heading", level=1)).to_have_text("gpu-01")
+    expect(page.locator("#pool-devices-title")).to_contain_text("8")
+    page.get_by_text("The same as a table").click()
+    expect(page.locator(".chart-table tbody tr").first).to_be_visible()
+
+
+def test_cluster_is_paused_and_resumed_by_its_buttons(open_page: OpenPage, synced: object) -> None:
+    page = open_page(address("cluster"))
+
+    page.get_by_role("button", name="Pause reading").click()
+    expect(page.locator(".banner-paused")).to_contain_text("nothing new is read")
+    page.get_by_role("button", name="Resume reading").click()
+
+    expect(page.locator(".banner-paused")).to_have_count(0)
+    expect(page.get_by_role("button", name="Pause reading")).to_be_visible()
+    assert complaints(page) == []
+
+
+def test_kubectl_line_of_the_view_is_copied(open_page: OpenPage, synced: object) -> None:
+    page = open_page("/pools/?driver=gpu.example.com")
+
+    page.get_by_role("button", name="Copy as kubectl").click()
+
+    expect(page.locator("#announce")).to_have_text(
+        "Copied: kubectl get resourceslices --field-selector spec.driver=gpu.example.com"
+    )
