@@ -50,7 +50,8 @@ def configured_clusters(configuration: Configuration) -> list[WatchedCluster] | 
 
 def _named(text: str) -> WatchedCluster:
     path = Path(text).expanduser()
-    if path.is_file():
+    # Contexts may have slashes in their names too, but none begins like a path.
+    if path.is_file() or text.startswith(("/", "./", "../", "~")):
         return _of_kubeconfig(str(path))
     return WatchedCluster(text, Source.KUBECONFIG, Target("kubeconfig", context=text))
 

@@ -78,3 +78,14 @@ def test_configured_clusters_file_that_is_no_kubeconfig_is_watched_and_says_why_
     assert found == [
         WatchedCluster(str(broken), Source.KUBECONFIG, Target("kubeconfig", path=str(broken)))
     ]
+
+
+def test_configured_clusters_missing_file_stays_a_file_and_is_no_context(tmp_path: Path) -> None:
+    missing = str(tmp_path / "east.yaml")
+
+    found = configured_clusters(Configured(clusters=(missing, "team/east")))
+
+    assert found == [
+        WatchedCluster(missing, Source.KUBECONFIG, Target("kubeconfig", path=missing)),
+        WatchedCluster("team/east", Source.KUBECONFIG, Target("kubeconfig", context="team/east")),
+    ]
