@@ -137,6 +137,23 @@ def test_derive_again_rewrites_nothing(cluster: Cluster) -> None:
     assert PoolSample.objects.filter(cluster=cluster).count() == 1
 
 
+def test_device_that_changes_leaves_the_rows_of_the_others_alone(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a", devices=3))
+    before = row_versions()
+
+    store(cluster, kube.resource_claim("claim", holds=["gpu-1"]), now=NOON + MINUTE)
+
+    after = row_versions()
+    assert {name for name in before if after[name] != before[name]} == {"gpu-1"}
+
+
+def row_versions() -> dict[str, tuple[str, str]]:
+    """Where the row of each device is, and who has locked it last: a lock is a change of its page."""
+    with open_cursor() as cursor:
+        cursor.execute("SELECT name, ctid::text, xmax::text FROM pools_device")
+        return {name: (place, locked_by) for name, place, locked_by in cursor.fetchall()}
+
+
 def test_device_that_is_published_no_more_goes_and_the_others_keep_their_ids(
     cluster: Cluster,
 ) -> None:
