@@ -68,10 +68,15 @@ def test_roll_out_slice_by_slice_is_incomplete_meanwhile_and_stores_no_body(
 
 
 @pytest.mark.parametrize(
-    ("sig", "reason"), [(signal.SIGTERM, "relist"), (signal.SIGKILL, "api_unreachable")]
+    ("sig", "reasons"),
+    [
+        # Asked politely, it lets open watches live on: whether a window ends while it is away is chance.
+        (signal.SIGTERM, {"relist", "api_unreachable"}),
+        (signal.SIGKILL, {"api_unreachable"}),
+    ],
 )
 def test_restart_of_the_api_server_repeats_nothing_and_recovers_by_itself(
-    product: Product, sig: signal.Signals, reason: str
+    product: Product, sig: signal.Signals, reasons: set[str]
 ) -> None:
     plane = product.plane
     plane.apply([gpus(0), resource_slice("other", [device("x")], driver=DRIVER, pool="other")])
@@ -92,7 +97,8 @@ def test_restart_of_the_api_server_repeats_nothing_and_recovers_by_itself(
     assert changes[0] == ("modified", "slice-0")
     assert changes[1:] in ([("modified", "slice-0")], [("resync_modified", "slice-0")])
     assert product.events(CLAIMS) == [("resync_added", "held")]
-    assert product.gaps(CLAIMS) == [(reason, True)]
+    (gap,) = product.gaps(CLAIMS)
+    assert gap in {(reason, True) for reason in reasons}
     assert product.reach() == "ok"
 
 
