@@ -35,6 +35,21 @@ def https_is_on(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[
     ]
 
 
+@register(Tags.compatibility)
+def worker_has_room(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    del app_configs, kwargs
+    count = len(settings.DRADASH.clusters)
+    if settings.CELERY_WORKER_CONCURRENCY >= count + 2:
+        return []
+    return [
+        Warning(
+            f"One worker cannot follow {count} clusters and do everything else besides.",
+            hint=f"Set WORKER_CONCURRENCY to {count + 2} or more, or start more workers.",
+            id="dradash.W002",
+        )
+    ]
+
+
 def _no_secret_key() -> CheckMessage:
     return Error(
         "SECRET_KEY is not set.",

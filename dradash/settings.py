@@ -109,7 +109,8 @@ CELERY_TASK_TIME_LIMIT = 900
 # A task is acknowledged before it runs: a killed one is not repeated, because the next beat starts it anyway.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 4)
+# One for each cluster that is followed, and some for everything else.
+CELERY_WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", max(4, len(DRADASH.clusters) + 3))
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 1_000_000
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_TIMEZONE = "UTC"
