@@ -17,6 +17,7 @@ from dashboard.sparklines import Point, Sparkline, sparkline
 from pools import queries
 from pools.models import Allocation, Pool
 from pools.queries import DriverFigures
+from pools.views.counted import counted, uncounted_words
 from pools.views.shared import Emptiness, ShownProblem, emptiness, pool_url, problems_of
 from ui.formatting import number
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
@@ -146,7 +147,7 @@ def _driver_line(
 ) -> DriverLine:
     fresh = scope.fresh[figures.cluster_id]
     key = (figures.cluster_id, figures.driver)
-    points = [*trends.get(key, ()), Point(scope.now, figures.known_available)]
+    points = [*trends.get(key, ()), Point(scope.now, figures.available)]
     return DriverLine(
         figures=figures,
         devices=_known_devices([figures]),
@@ -203,24 +204,15 @@ def _pool_problems(pool: Pool) -> list[ShownProblem]:
 
 
 def _answer(figures: Sequence[DriverFigures]) -> str:
-    if not figures:
-        return ""
-    free = sum(each.known_available for each in figures)
-    total = sum(each.known_total for each in figures)
-    unknown = sum(each.pools_with_unknown_total for each in figures)
-    words = [
-        ngettext(
+    known = counted(figures)
+    total = sum(each.known_total for each in known)
+    words = []
+    if known:
+        text = ngettext(
             "%(free)s of %(total)s device is free.",
             "%(free)s of %(total)s devices are free.",
             total,
         )
-        % {"free": number(free), "total": number(total)}
-    ]
-    if unknown:
-        text = ngettext(
-            "%(n)s pool cannot be used or counted.",
-            "%(n)s pools cannot be used or counted.",
-            unknown,
-        )
-        words.append(text % {"n": number(unknown)})
-    return " ".join(words)
+        free = sum(each.known_available for each in known)
+        words.append(text % {"free": number(free), "total": number(total)})
+    return " ".join([*words, *uncounted_words(figures)])

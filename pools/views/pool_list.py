@@ -13,6 +13,7 @@ from clusters.views.frame import Scope, scope_of
 from clusters.views.kubectl import get_resource_slices
 from pools import filters, queries
 from pools.models import Pool
+from pools.views.counted import counted, uncounted_words
 from pools.views.shared import (
     Emptiness,
     ShownProblem,
@@ -244,32 +245,26 @@ def _complete_select(request: HttpRequest) -> Filter:
 
 def _answer(figures: Sequence[queries.DriverFigures]) -> str:
     """The page's question answered in a sentence or two."""
-    if not figures:
-        return ""
-    pools = sum(each.pools for each in figures)
-    unusable = sum(each.pools_with_unknown_total for each in figures)
+    known = counted(figures)
+    pools = sum(each.pools for each in known)
     troubled = sum(each.pools_with_problems for each in figures)
-    free = sum(each.known_available for each in figures)
-    total = sum(each.known_total for each in figures)
-    words = [
-        ngettext(
+    total = sum(each.known_total for each in known)
+    words = []
+    if known:
+        text = ngettext(
             "%(free)s of %(total)s device is free, in %(pools)s.",
             "%(free)s of %(total)s devices are free, in %(pools)s.",
             total,
         )
-        % {
-            "free": number(free),
-            "total": number(total),
-            "pools": ngettext("%(n)s pool", "%(n)s pools", pools) % {"n": number(pools)},
-        }
-    ]
-    if unusable:
-        text = ngettext(
-            "%(n)s pool cannot be used or counted.",
-            "%(n)s pools cannot be used or counted.",
-            unusable,
+        words.append(
+            text
+            % {
+                "free": number(sum(each.known_available for each in known)),
+                "total": number(total),
+                "pools": ngettext("%(n)s pool", "%(n)s pools", pools) % {"n": number(pools)},
+            }
         )
-        words.append(text % {"n": number(unusable)})
+    words += uncounted_words(figures)
     if troubled:
         text = ngettext("%(n)s pool has a problem.", "%(n)s pools have problems.", troubled)
         words.append(text % {"n": number(troubled)})

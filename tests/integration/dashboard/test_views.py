@@ -225,3 +225,27 @@ def test_overview_anonymous_is_asked_to_sign_in(client: Client, plain_static: No
     answer = client.get("/")
 
     assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/?next=/")
+
+
+def test_overview_claims_unread_says_unknown_and_not_zero(visit: Visit) -> None:
+    readable, closed = api_rows.cluster("a"), api_rows.cluster("b")
+    api_rows.pool(readable, "node-1")
+    api_rows.pool(
+        closed,
+        "node-2",
+        devices_allocated=None,
+        devices_partly_used=None,
+        devices_unavailable=None,
+        devices_blocked=None,
+        devices_available=None,
+    )
+
+    page = visit("/")
+    alone = visit("/?cluster=b")
+
+    unknown = (
+        "How many of 4 devices are free is unknown, since claims or taint rules cannot be read."
+    )
+    assert page.answer == f"2 of 4 devices are free. {unknown}"
+    assert alone.answer == unknown
+    assert drivers(alone)[0]["Free"] == "unknown"

@@ -367,3 +367,19 @@ def test_pool_list_hostile_names_are_text_and_nothing_else(visit: Visit, text: s
     driver = next(link for link in row.all("a") if "driver=" in link.attributes["href"])
     assert driver.attributes["href"] == f"/pools/?driver={quote(text, safe='')}"
     assert page.one("input", type="search").attributes["value"] == text
+
+
+def test_pool_list_claims_unread_says_unknown_and_not_zero(visit: Visit) -> None:
+    api_rows.pool(
+        api_rows.cluster(),
+        "node-1",
+        devices_allocated=None,
+        devices_partly_used=None,
+        devices_unavailable=None,
+        devices_blocked=None,
+        devices_available=None,
+    )
+
+    assert visit("/pools/").answer == (
+        "How many of 4 devices are free is unknown, since claims or taint rules cannot be read."
+    )

@@ -1,0 +1,34 @@
+"""What the figures of a fleet leave out, in words."""
+
+from collections.abc import Sequence
+
+from django.utils.translation import ngettext
+
+from pools.queries import DriverFigures
+from ui.formatting import number
+
+
+def counted(figures: Sequence[DriverFigures]) -> list[DriverFigures]:
+    """Those that know of at least some devices whether they are free: a sum of nothing known is no 0."""
+    return [each for each in figures if each.available is not None or each.known_available]
+
+
+def uncounted_words(figures: Sequence[DriverFigures]) -> list[str]:
+    """One sentence for devices of which nobody knows whether they are free, one for pools that cannot be counted."""
+    words = []
+    known = counted(figures)
+    if devices := sum(each.seen for each in figures if each not in known):
+        text = ngettext(
+            "Whether %(n)s device is free is unknown, since claims or taint rules cannot be read.",
+            "How many of %(n)s devices are free is unknown, since claims or taint rules cannot be read.",
+            devices,
+        )
+        words.append(text % {"n": number(devices)})
+    if pools := sum(each.pools_with_unknown_total for each in figures):
+        text = ngettext(
+            "%(n)s pool cannot be used or counted.",
+            "%(n)s pools cannot be used or counted.",
+            pools,
+        )
+        words.append(text % {"n": number(pools)})
+    return words
