@@ -197,7 +197,6 @@ def _pool_problems(pool: Pool) -> list[ShownProblem]:
             f"{pool.driver}/{pool.name}: {problem.message}",
             problem.severity,
             url=pool_url(pool.id),
-            since=pool.changed_at,
         )
         for problem in problems_of(pool)[:1]
     ]

@@ -85,6 +85,9 @@ class Frame:
     freshness: Freshness | None = None
     banners: Sequence[Banner] = ()
     status_url: str = ""
+    # Of each cluster by id, the moment for which its figures hold; scripts keep the ages on the page by it, since a
+    # live part is not sent again while nothing changed.
+    observed: Sequence[tuple[int, datetime]] = ()
     refresh_seconds: int = 2
 
 

@@ -127,6 +127,11 @@ def frame_of(request: HttpRequest) -> Frame:
         freshness=_freshness(scope),
         banners=banners_of(scope),
         status_url=_status_url(scope.chosen_name),
+        observed=[
+            (each.cluster_id, each.observed_at)
+            for each in scope.fresh.values()
+            if each.observed_at is not None
+        ],
         refresh_seconds=settings.DRADASH.page_refresh_seconds,
     )
 

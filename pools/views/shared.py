@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 from django.http import HttpRequest, QueryDict
@@ -62,7 +61,6 @@ class ShownProblem:
     message: str
     severity: str
     url: str = ""
-    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +202,3 @@ def export_of(
 def pool_url(pool_id: int) -> str:
     """The page of a pool."""
     return reverse("pools:detail", args=[pool_id])
-
-
-def device_url(device_id: int) -> str:
-    """The page of a device."""
-    return reverse("pools:device_detail", args=[device_id])
-
-
-def slice_url(object_id: int) -> str:
-    """The page of a ResourceSlice."""
-    return reverse("pools:slice_detail", args=[object_id])

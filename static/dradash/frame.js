@@ -34,6 +34,15 @@
     }
   };
 
+  // What a live part shows holds for later and later moments while nothing changes; the freshness of the frame tells them.
+  const observe = () => {
+    for (const { value, dataset } of document.querySelectorAll("data[data-observed-at]")) {
+      for (const time of document.querySelectorAll(`[data-observed="${CSS.escape(value)}"] time`)) {
+        if (time.dateTime < dataset.observedAt) time.dateTime = dataset.observedAt;
+      }
+    }
+  };
+
   // Exact times in the person's own zone, when that was chosen. The server writes UTC.
   const local = new Intl.DateTimeFormat(root.lang, {
     day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
@@ -153,6 +162,6 @@
 
   setInterval(countUp, 1000);
   document.addEventListener("visibilitychange", countUp);
-  document.addEventListener("htmx:load", (event) => { showTimes(event.target); countUp(); });
+  document.addEventListener("htmx:load", (event) => { showTimes(event.target); observe(); countUp(); });
   showTimes(document);
 })();

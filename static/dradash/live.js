@@ -19,25 +19,30 @@
   // What a person did to a part, to be done again to the one that takes its place.
   const TARGETS = "a[href], button, summary, input, select, textarea, [tabindex]";
   const rowWith = (part, key) => (key && part.querySelector(`tr[data-row="${CSS.escape(key)}"]`)) || part;
+  // Rows come and go, so an element is known by what it is, and by its number among those that are the same.
+  const nameOf = ({ tagName, href, name, value, textContent }) => [tagName, href, name, value, textContent].join("\n");
+  const sameAs = (place, key) => [...place.querySelectorAll(TARGETS)].filter((each) => nameOf(each) === key);
   const stateOf = (part) => {
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
     const row = focused?.closest("tr[data-row]");
+    const key = focused && nameOf(focused);
     return {
       scrolls: [...part.querySelectorAll(".table-scroll")].map((box) => [box.scrollLeft, box.scrollTop]),
       open: [...part.querySelectorAll("details")].map((details) => details.open),
       row: row?.dataset.row,
-      focus: focused ? [...(row ?? part).querySelectorAll(TARGETS)].indexOf(focused) : -1,
+      key,
+      at: focused ? sameAs(row ?? part, key).indexOf(focused) : -1,
     };
   };
-  const restore = (part, { scrolls, open, row, focus }) => {
-    [...part.querySelectorAll(".table-scroll")].forEach((box, at) => {
-      if (scrolls[at]) [box.scrollLeft, box.scrollTop] = scrolls[at];
+  const restore = (part, { scrolls, open, row, key, at }) => {
+    [...part.querySelectorAll(".table-scroll")].forEach((box, number) => {
+      if (scrolls[number]) [box.scrollLeft, box.scrollTop] = scrolls[number];
     });
-    [...part.querySelectorAll("details")].forEach((details, at) => {
-      if (open[at]) details.open = true;
+    [...part.querySelectorAll("details")].forEach((details, number) => {
+      if (open[number]) details.open = true;
     });
-    if (focus >= 0 && !part.contains(document.activeElement)) {
-      rowWith(part, row).querySelectorAll(TARGETS)[focus]?.focus({ preventScroll: true });
+    if (at >= 0 && !part.contains(document.activeElement)) {
+      sameAs(rowWith(part, row), key)[at]?.focus({ preventScroll: true });
     }
   };
 

@@ -279,6 +279,18 @@ def test_pool_page_compares_the_servers_figures_one_by_one(visit: Visit, pool: P
     assert section.all("p")[-1].text == "The server says: odd"
 
 
+def test_pool_page_says_when_the_server_agrees(visit: Visit, pool: Pool) -> None:
+    answer = api_rows.status_answer(api_rows.status_request(pool.cluster))
+    answer.differences = []
+    answer.save()
+
+    section = visit(url(pool)).one("section", aria_labelledby="server-title")
+
+    assert section.all("p")[0].text == (
+        "The pool status controller's figures are ours. Asked 4 s ago"
+    )
+
+
 def test_pool_page_answer_that_was_not_compared_says_so(visit: Visit, pool: Pool) -> None:
     answer = api_rows.status_answer(api_rows.status_request(pool.cluster))
     answer.differences = None
