@@ -28,7 +28,9 @@ class Found:
     changes: int
     seconds: float
     cpu_seconds: float
-    wal_bytes: int
+    record_bytes: int
+    # Whole pages, each at its first change after a checkpoint.
+    page_bytes: int
     log_bytes: int
     median_delay: float
     p95_delay: float
@@ -51,14 +53,16 @@ def measure(database: str, cluster: Any) -> Found:
         text=True,
     )
     with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS pg_walinspect")
         connection.execute("CHECKPOINT")
         time.sleep(12)
-        wal, sizes = _wal(connection), _log_bytes(connection)
+        position, sizes = _position(connection), _log_bytes(connection)
         began = time.monotonic()
         cluster.process.send_signal(signal.SIGUSR1)
         seen = _watch(connection, seconds=SECONDS + LIFE_SECONDS[-1] + 3)
         seconds = time.monotonic() - began
-        wal, sizes = _wal(connection) - wal, _log_bytes(connection) - sizes
+        records, pages = _wal_since(connection, position)
+        sizes = _log_bytes(connection) - sizes
     made = json.loads(cluster.process.stdout.readline())
     worker.terminate()
     said = json.loads(worker.communicate()[0])
@@ -70,7 +74,8 @@ def measure(database: str, cluster: Any) -> Found:
         changes=len(made),
         seconds=seconds,
         cpu_seconds=said["cpu_seconds"],
-        wal_bytes=wal,
+        record_bytes=records,
+        page_bytes=pages,
         log_bytes=sizes,
         median_delay=delays[len(delays) // 2],
         p95_delay=delays[len(delays) * 95 // 100],
@@ -84,7 +89,10 @@ def report(found: Found) -> Iterator[str]:
         f" stored after {found.median_delay:.2f} s, p95 {found.p95_delay:.2f} s"
     )
     yield f"worker: {found.cpu_seconds / found.seconds:.3f} CPU seconds a second"
-    yield f"WAL: {found.wal_bytes / found.seconds / 1000:.0f} kB/s, {found.wal_bytes / lives:.0f} bytes a life"
+    yield (
+        f"WAL: {found.record_bytes / found.seconds / 1000:.0f} kB/s, {found.record_bytes / lives:.0f} bytes a life;"
+        f" and {found.page_bytes / 1e6:.0f} MB of pages whose first change after a checkpoint this was"
+    )
     yield f"log and bodies grew by {found.log_bytes / lives:.0f} bytes a life, indexes included"
 
 
@@ -106,11 +114,18 @@ def _watch(connection: psycopg.Connection[Any], *, seconds: float) -> dict[str, 
     return seen
 
 
-def _wal(connection: psycopg.Connection[Any]) -> int:
-    (wal,) = connection.execute(
-        "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
-    ).fetchone() or (0,)
-    return int(wal)
+def _position(connection: psycopg.Connection[Any]) -> str:
+    (position,) = connection.execute("SELECT pg_current_wal_lsn()::text").fetchone() or ("0/0",)
+    return str(position)
+
+
+def _wal_since(connection: psycopg.Connection[Any], position: str) -> tuple[int, int]:
+    """Bytes of records, and of whole pages in them."""
+    records, pages = connection.execute(
+        "SELECT sum(record_size), sum(fpi_size) FROM pg_get_wal_stats(%s, pg_current_wal_lsn())",
+        (position,),
+    ).fetchone() or (0, 0)
+    return int(records), int(pages)
 
 
 def _log_bytes(connection: psycopg.Connection[Any]) -> int:

@@ -53,10 +53,11 @@ def main() -> None:
 
 def warm_up() -> None:
     """Load modules and connect; reads and writes nothing."""
+    from importlib import import_module
+
     from django.db import connection
 
-    import ingest.services  # noqa: F401
-
+    import_module("ingest.services")
     connection.ensure_connection()
 
 
