@@ -334,7 +334,7 @@ class _Applied:
     def _make_namespaces(self, documents: list[Document]) -> None:
         own = {d["metadata"]["name"] for d in documents if d["kind"] == "Namespace"}
         named = {d["metadata"]["namespace"] for d in documents if d["metadata"].get("namespace")}
-        for name in sorted(named - own):
+        for name in sorted(named - own - {"default"}):
             answer = self.client.request(
                 "POST", "/api/v1/namespaces", {"metadata": {"name": name}}
             )
