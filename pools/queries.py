@@ -339,7 +339,7 @@ _TELLING = ("productname", "model", "product", "profile", "type")
 def attribute_names(drivers: Sequence[str], *, sample: int = 40) -> list[str]:
     """Names of capacities and attributes that the first devices of each driver have; one query.
 
-    What most drivers have comes first; of these capacities, then what tells one device from another.
+    What tells what a device is comes first, then what most drivers have, capacities before attributes.
     """
     with connection.cursor() as cursor:
         cursor.execute(_SAMPLE, [list(drivers), sample])
@@ -352,7 +352,7 @@ def attribute_names(drivers: Sequence[str], *, sample: int = 40) -> list[str]:
         for name in (*numbers, *json.loads(attributes)):
             having.setdefault(name, set()).add(driver)
     return sorted(
-        having, key=lambda n: (-len(having[n]), n not in capacities, _telling_rank(n), n)
+        having, key=lambda n: (_telling_rank(n), -len(having[n]), n not in capacities, n)
     )
 
 

@@ -1,5 +1,6 @@
 """Devices: where is a device like this?"""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -116,7 +117,9 @@ def device_list_page(request: HttpRequest, scope: Scope) -> DeviceListPage:
             DeviceLine(
                 device=row,
                 cluster=scope.name_of(row.cluster_id),
-                cells=tuple(cell_of(row, name) for name in chosen),
+                cells=tuple(
+                    cell_of(row, name, label=label) for name, label in labels(chosen).items()
+                ),
                 holders=tuple(holders.get(row.id, ())),
                 problems=problems_of(row),
             )
@@ -154,14 +157,21 @@ def _default_columns(names: Sequence[str], wanted: queries.DeviceFilter) -> tupl
     return tuple(ordered)[:DEFAULT_COLUMNS]
 
 
-def cell_of(device: Device, name: str) -> Cell:
+def labels(names: Sequence[str]) -> dict[str, str]:
+    """Short heads of columns by name: without the domain, where that leaves them different."""
+    short = Counter(name.rpartition("/")[2] for name in names)
+    cut = {name: name.rpartition("/")[2] for name in names}
+    return {name: cut[name] if short[cut[name]] == 1 else name for name in names}
+
+
+def cell_of(device: Device, name: str, *, label: str) -> Cell:
     """The capacity or attribute called `name`, as a person reads it."""
     for use in device.capacity:
         if use["name"] == name:
-            return Cell(name, quantity(use["total"], name=name))
+            return Cell(label, quantity(use["total"], name=name))
     if name in device.attributes:
-        return Cell(name, attribute_reading(device.attributes[name]))
-    return Cell(name, None)
+        return Cell(label, attribute_reading(device.attributes[name]))
+    return Cell(label, None)
 
 
 def attribute_reading(value: Any) -> Reading:
@@ -183,7 +193,7 @@ def _columns(names: Sequence[str], *, has_cluster: bool, has_driver: bool) -> li
         Column("cluster", _("Cluster")),
         Column("node", _("Node"), is_sortable=True),
         Column("state", _("State"), is_sortable=True),
-        *(Column(f"column:{name}", name) for name in names),
+        *(Column(f"column:{name}", label, note=name) for name, label in labels(names).items()),
         Column("holders", _("Held by")),
     ]
     left_out = {

@@ -72,8 +72,9 @@ def merged_gaps(rows: Iterable[Gap], *, end: datetime) -> list[Span]:
 
 def _span(group: Sequence[Gap], *, end: datetime) -> Span:
     kinds = ", ".join(dict.fromkeys(f"{row.kind}s" for row in group))
-    # The kinds say the same each in its own words; one of each reason is enough.
-    reasons = " ".join({row.reason: row.message for row in reversed(group)}.values())
+    # The kinds say the same each in its own words: one of each reason is enough, and of it the first sentence.
+    sentences = {row.reason: row.message.partition(". ")[0].rstrip(".") for row in reversed(group)}
+    reasons = " ".join(f"{sentence}." for sentence in sentences.values() if sentence)
     text = _("%(kinds)s not seen. %(reasons)s") % {"kinds": kinds, "reasons": reasons}
     return Span(group[0].started_at, max(row.ended_at or end for row in group), text.strip())
 

@@ -60,6 +60,7 @@ class PoolNow:
     slices_note: str
     problems: tuple[ShownProblem, ...]
     lines: tuple[DeviceLine, ...]
+    has_taints: bool
     next_url: str
     previous_url: str
 
@@ -128,6 +129,7 @@ def _pool_now(request: HttpRequest, pool: Pool, *, fresh: Freshness, moment: dat
             DeviceLine(row, tuple(holders.get(row.id, ())), shown_capacity(row))
             for row in page.rows
         ),
+        has_taints=any(row.taints for row in page.rows),
         next_url=_devices_url(request, page.next_cursor),
         previous_url=_devices_url(request, page.previous_cursor),
     )

@@ -31,6 +31,25 @@
     return context.createPattern(tile, "repeat");
   };
 
+  // A value holds until the next; where that is not known, or there is none yet, its end has to be a point of its own,
+  // or nothing would be drawn of it.
+  const hold = ({ times, series, end, ...rest }) => {
+    const latest = Math.min(end, Date.parse(document.body.dataset.now) / 1000);
+    const held = { ...rest, end, times: [], series: series.map((each) => ({ ...each, values: [] })) };
+    const put = (time, at) => {
+      held.times.push(time);
+      held.series.forEach(({ values }, number) => values.push(series[number].values[at]));
+    };
+    times.forEach((time, at) => {
+      put(time, at);
+      const isLast = at === times.length - 1;
+      const isCut = series.some(({ values }) => values[at] !== null && values[at + 1] === null);
+      const stop = isLast ? latest : times[at + 1] - 0.001;
+      if ((isLast || isCut) && stop > time) put(stop, at);
+    });
+    return held;
+  };
+
   // Each series stands on the sum of those before it; where one is not known, the sum is not either.
   const stack = (series) => {
     let sum = null;
@@ -155,7 +174,7 @@
 
   const draw = (box) => {
     charts.get(box)?.destroy();
-    const content = JSON.parse(document.getElementById(box.dataset.chart).textContent);
+    const content = hold(JSON.parse(document.getElementById(box.dataset.chart).textContent));
     const values = stack(content.series).reverse();
     charts.set(box, new uPlot(options(box, content), [content.times, ...values], box));
   };

@@ -110,17 +110,32 @@ def test_pool_page_lists_devices_with_holders_and_what_is_left(visit: Visit, poo
         {
             "Device": "gpu-1",
             "State": "allocated partly used",
-            "Held by": "",
+            "Held by": "nobody",
             "Taints": "",
             "Capacity": "50 GiB of 80 GiB memory",
         },
         {
             "Device": "gpu-2",
             "State": "unavailable",
-            "Held by": "",
+            "Held by": "nobody",
             "Taints": "broken:NoExecute",
             "Capacity": "80 GiB memory",
         },
+    ]
+
+
+def test_pool_page_without_taints_has_no_column_for_them(visit: Visit, pool: Pool) -> None:
+    api_rows.device(pool, "gpu-0", state="unknown")
+
+    rows = visit(url(pool)).one("section", aria_labelledby="pool-devices-title").rows()
+
+    assert rows == [
+        {
+            "Device": "gpu-0",
+            "State": "unknown",
+            "Held by": "unknown",
+            "Capacity": "80 GiB memory",
+        }
     ]
 
 
