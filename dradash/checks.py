@@ -39,7 +39,7 @@ def https_is_on(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[
 def worker_has_room(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     del app_configs, kwargs
     count = len(settings.DRADASH.clusters)
-    if settings.CELERY_WORKER_CONCURRENCY >= count + 2:
+    if count + 2 <= settings.CELERY_WORKER_CONCURRENCY:
         return []
     return [
         Warning(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from django.db import DataError
 from django.db.models import Model, Q, QuerySet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PAGE_SIZE = 50
 MAX_PAGE_SIZE = 1000
