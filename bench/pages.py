@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ import psycopg
 from bench.servers import Step, environment, migrate, private_postgres, simulated_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dradash.settings")
 
@@ -74,6 +75,8 @@ class Asked:
     median: float
     p95: float
     cpu: float
+    # Of the backend of this process; None when Postgres is on another machine.
+    postgres_cpu: float | None
     queries: int
     kilobytes: int
 
@@ -103,16 +106,16 @@ def run(database: str, *words: str) -> None:
 
 
 def line(each: Asked) -> str:
+    backend = "       –" if each.postgres_cpu is None else f"{each.postgres_cpu:8.1f}"
     return (
         f"{each.name:<32}{each.status:5}{each.median:8.1f} ms{each.p95:8.1f} ms p95"
-        f"{each.cpu:8.1f} ms CPU{each.queries:4} queries{each.kilobytes:6} kB"
+        f"{each.cpu:8.1f} ms CPU{backend} ms Postgres{each.queries:4} queries{each.kilobytes:6} kB"
     )
 
 
-def measure(*, only: Sequence[str] = (), times: int = TIMES) -> list[Asked]:
+def measure(*, only: Sequence[str] = (), times: int = TIMES) -> Iterator[Asked]:
     """Ask each address `times` times, signed in, over what DATABASE_URL names."""
     client, places = _client(), _places()
-    found = []
     for name, pattern in {**POOLS, **API_POOLS, **OTHERS}.items():
         if only and not any(word in name for word in only):
             continue
@@ -120,8 +123,7 @@ def measure(*, only: Sequence[str] = (), times: int = TIMES) -> list[Asked]:
         headers = dict(HTMX) if "live" in name else {}
         if "unchanged" in name:
             headers["If-None-Match"] = client.get(url, headers=headers).headers["ETag"]
-        found.append(_ask(client, name, url, headers=headers, times=times))
-    return found
+        yield _ask(client, name, url, headers=headers, times=times)
 
 
 def _client() -> Any:
@@ -155,12 +157,12 @@ def _ask(client: Any, name: str, url: str, *, headers: Mapping[str, str], times:
         _whole(client.get(url, headers=headers))
     queries = len(captured)
     seconds = []
-    cpu = time.process_time()
+    cpu, backend = time.process_time(), _backend_seconds()
     for _ in range(times):
         began = time.perf_counter()
         status, size = _whole(client.get(url, headers=headers))
         seconds.append(time.perf_counter() - began)
-    cpu = time.process_time() - cpu
+    cpu, backend_after = time.process_time() - cpu, _backend_seconds()
     seconds.sort()
     return Asked(
         name=name,
@@ -168,9 +170,24 @@ def _ask(client: Any, name: str, url: str, *, headers: Mapping[str, str], times:
         median=1000 * seconds[times // 2],
         p95=1000 * seconds[max(0, -(-times * 95 // 100) - 1)],
         cpu=1000 * cpu / times,
+        postgres_cpu=None
+        if backend is None or backend_after is None
+        else 1000 * (backend_after - backend) / times,
         queries=queries,
         kilobytes=size // 1024,
     )
+
+
+def _backend_seconds() -> float | None:
+    """CPU that the backend has used; not that of parallel workers, which end with their query."""
+    import psutil
+    from django.db import connection
+
+    connection.ensure_connection()
+    with suppress(psutil.Error):
+        used = psutil.Process(connection.connection.info.backend_pid).cpu_times()
+        return float(used.user + used.system)
+    return None
 
 
 def _whole(response: Any) -> tuple[int, int]:
