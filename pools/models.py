@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Func, Q, Value
+from django.db.models.functions import Coalesce
 
 from clusters.models import Cluster
 from pools.choices import DeviceState, NodeKind, Outcome
@@ -81,6 +82,11 @@ class Pool(models.Model):
             models.Index(name="pool_id", fields=("id",)),
             models.Index(name="pool_list", fields=("-severity", "driver", "name", "id")),
             models.Index(name="pool_by_name", fields=("driver", "name", "id")),
+            # Of columns that stay: an index on figures would make each change of them one of all indexes.
+            models.Index(name="pool_by_pool_name", fields=("name", "driver", "id")),
+            models.Index(
+                Coalesce("node_name", Value("")), "driver", "name", "id", name="pool_by_node"
+            ),
             models.Index(name="pool_node", fields=("node_name", "driver")),
             GinIndex(name="pool_problem_codes", fields=("problem_codes",)),
         )
