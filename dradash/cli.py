@@ -4,10 +4,26 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
+OVERVIEW = """usage: dradash COMMAND ...
+
+  up              start everything and print the address (what `make run` calls)
+  inspect         say what dumps of a cluster hold, without a database
+  sync            read every cluster once, now
+  token           create, list and revoke API tokens
+  changepassword  set somebody's password
+  createsuperuser make another administrator
+  migrate         bring the database to this version
+
+`dradash COMMAND --help` says more of one, `dradash help` lists Django's own too.
+"""
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in {"-h", "--help"}:
+        sys.stdout.write(OVERVIEW)
+        sys.exit(0 if given else 2)
     command = COMMANDS.get(given[0]) if given else None
     sys.exit(command(given[1:]) if command else _django(given))
 

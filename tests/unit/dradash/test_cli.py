@@ -50,3 +50,19 @@ def test_unknown_command_fails(tmp_path: Path) -> None:
     done = dradash("fly", DRADASH_HOME=str(tmp_path), SECRET_KEY="x")
 
     assert (done.returncode, "Unknown command: 'fly'" in done.stderr) == (1, True)
+
+
+def test_help_names_our_commands_without_settings() -> None:
+    done = dradash("--help")
+
+    named = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")]
+    assert (done.returncode, named) == (
+        0,
+        ["up", "inspect", "sync", "token", "changepassword", "createsuperuser", "migrate"],
+    )
+
+
+def test_no_command_shows_them_and_fails() -> None:
+    done = dradash()
+
+    assert (done.returncode, done.stdout) == (2, dradash("--help").stdout)
