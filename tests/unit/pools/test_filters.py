@@ -51,9 +51,7 @@ def test_pool_filter_reads_every_parameter() -> None:
 
 
 def test_pool_filter_box_takes_typed_terms() -> None:
-    read = read_pool_filter(
-        {"q": ['node:node-7 driver:a.example.com "rack 7" memory>=40Gi']}
-    )
+    read = read_pool_filter({"q": ['node:node-7 driver:a.example.com "rack 7" memory>=40Gi']})
 
     assert read.wanted == PoolFilter(
         drivers=("a.example.com",), nodes=("node-7",), text="rack 7 memory>=40Gi"
@@ -63,9 +61,7 @@ def test_pool_filter_box_takes_typed_terms() -> None:
 def test_pool_filter_wrong_boolean_says_what_to_write() -> None:
     read = read_pool_filter({"complete": ["maybe"]})
 
-    assert read.problems == (
-        FilterProblem("complete", "Write true, false or any, not “maybe”."),
-    )
+    assert read.problems == (FilterProblem("complete", "Write true, false or any, not “maybe”."),)
 
 
 def test_device_filter_attribute_text_may_be_a_number_or_a_boolean() -> None:
@@ -124,9 +120,7 @@ def test_device_filter_box_term_is_attribute_or_capacity() -> None:
     [
         (
             {"capacity": ["memory>=much"]},
-            FilterProblem(
-                "capacity", "“much” is no quantity; write one such as 40Gi, 100M or 8."
-            ),
+            FilterProblem("capacity", "“much” is no quantity; write one such as 40Gi, 100M or 8."),
         ),
         (
             {"capacity": ["memory"]},
