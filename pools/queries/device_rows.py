@@ -1,0 +1,138 @@
+"""Reads of devices, and of who holds them."""
+
+import json
+from collections.abc import Sequence
+
+from django.db import connection
+from django.db.models import (
+    Exists,
+    OuterRef,
+    Q,
+    QuerySet,
+    TextField,
+    Value,
+)
+from django.db.models.functions import Coalesce
+
+from pools.models import (
+    Allocation,
+    Device,
+    Pool,
+)
+from pools.queries.conditions import device_condition
+from pools.queries.wanted import DeviceFilter
+
+
+def devices(wanted: DeviceFilter) -> QuerySet[Device]:
+    """The devices that match, with the columns that DEVICE_ORDERS sorts by."""
+    return Device.objects.filter(device_condition(wanted)).annotate(
+        node_sort=Coalesce("node_name", Value(""), output_field=TextField())
+    )
+
+
+def device(device_id: int) -> Device:
+    """One device; raises Device.DoesNotExist."""
+    return Device.objects.get(id=device_id)
+
+
+def devices_of_pool(found: Pool) -> QuerySet[Device]:
+    """The devices of one pool."""
+    return Device.objects.filter(cluster_id=found.cluster_id, pool_id=found.id)
+
+
+_SAMPLE = """
+SELECT d.driver, d.attributes, d.capacity_numbers
+FROM unnest(%s::text[]) AS wanted(driver) CROSS JOIN LATERAL (
+    SELECT driver, attributes, capacity_numbers FROM pools_device
+    WHERE pools_device.driver = wanted.driver ORDER BY driver, pool_name, name, id LIMIT %s
+) d
+"""
+
+
+# Last words of attribute names that tell what a device is; they come before the others.
+_TELLING = ("productname", "model", "product", "profile", "type")
+
+
+def attribute_names(drivers: Sequence[str], *, sample: int = 40) -> list[str]:
+    """Names of capacities and attributes that the first devices of each driver have; one query.
+
+    What tells what a device is comes first, then what most drivers have, capacities before attributes.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_SAMPLE, [list(drivers), sample])
+        rows = cursor.fetchall()
+    having: dict[str, set[str]] = {}
+    capacities: set[str] = set()
+    for driver, attributes, capacity in rows:
+        numbers = json.loads(capacity)
+        capacities.update(numbers)
+        for name in (*numbers, *json.loads(attributes)):
+            having.setdefault(name, set()).add(driver)
+    return sorted(
+        having, key=lambda n: (_telling_rank(n), -len(having[n]), n not in capacities, n)
+    )
+
+
+def _telling_rank(name: str) -> int:
+    word = name.rpartition("/")[2].lower()
+    return _TELLING.index(word) if word in _TELLING else len(_TELLING)
+
+
+# Last words of attribute names whose value belongs to one piece of hardware, wherever it is published.
+_IDENTITIES = ("uuid", "serial", "serialnumber")
+
+
+# The same within one node.
+_NODE_IDENTITIES = ("pcibusid", "pciaddress", "pci")
+
+
+def same_hardware(found: Device, *, limit: int) -> list[Device]:
+    """Other devices of the cluster that are the same piece of hardware or a part of it, by their attributes; one query."""
+    condition = Q()
+    for name, value in found.attributes.items():
+        word = name.rpartition("/")[2].lower()
+        if not isinstance(value, str) or not value:
+            continue
+        equal = Q(attributes__contains={name: value})
+        if word in _IDENTITIES:
+            condition |= equal
+        elif word in _NODE_IDENTITIES and found.node_name:
+            condition |= equal & Q(node_name=found.node_name)
+    if not condition:
+        return []
+    rows = Device.objects.filter(condition, cluster_id=found.cluster_id).exclude(id=found.id)
+    return list(rows.order_by("driver", "pool_name", "name", "id")[:limit])
+
+
+def holders(found: Sequence[Device]) -> dict[int, list[Allocation]]:
+    """Allocation results by device id, those with admin access among them; one query."""
+    if not found:
+        return {}
+    by_key = {(d.cluster_id, d.driver, d.pool_name, d.name): d.id for d in found}
+    rows = Allocation.objects.filter(
+        cluster_id__in={d.cluster_id for d in found},
+        driver__in={d.driver for d in found},
+        pool_name__in={d.pool_name for d in found},
+        device__in={d.name for d in found},
+    ).order_by("claim_namespace", "claim_name", "request", "share_id", "id")
+    result: dict[int, list[Allocation]] = {}
+    for row in rows:
+        key = (row.cluster_id, row.driver, row.pool_name, row.device)
+        if key in by_key:
+            result.setdefault(by_key[key], []).append(row)
+    return result
+
+
+def unpublished_allocations(cluster_ids: Sequence[int]) -> QuerySet[Allocation]:
+    """Allocation results whose device no pool publishes now."""
+    published = Device.objects.filter(
+        cluster_id=OuterRef("cluster_id"),
+        driver=OuterRef("driver"),
+        pool_name=OuterRef("pool_name"),
+        name=OuterRef("device"),
+    )
+    return (
+        Allocation.objects.filter(cluster_id__in=cluster_ids)
+        .filter(~Exists(published))
+        .order_by("driver", "pool_name", "device", "id")
+    )

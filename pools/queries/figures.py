@@ -1,0 +1,222 @@
+"""Figures over many pools: by driver, by partition type, over a day, and by what a list can be filtered by."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import (
+    Count,
+    F,
+    Func,
+    JSONField,
+    Q,
+    Sum,
+    Value,
+)
+
+from pools.models import (
+    Device,
+    Pool,
+)
+from pools.queries.conditions import device_condition, pool_condition
+from pools.queries.wanted import DeviceFilter, PoolFilter
+
+
+@dataclass(frozen=True, slots=True)
+class DriverFigures:
+    """The figures of one driver in one cluster; a sum is None as soon as one of its pools does not know it.
+
+    `known` leaves such pools out.
+    """
+
+    cluster_id: int
+    cluster_name: str
+    driver: str
+    pools: int
+    pools_with_unknown_total: int
+    pools_with_problems: int
+    seen: int
+    total: int | None
+    allocated: int | None
+    partly_used: int | None
+    unavailable: int | None
+    blocked: int | None
+    available: int | None
+    # What is known of each figure, pools that do not know it left out.
+    known: Mapping[str, int]
+
+    @property
+    def known_total(self) -> int:
+        return self.known["total"]
+
+    @property
+    def known_available(self) -> int:
+        return self.known["available"]
+
+
+_SUMS = ("total", "allocated", "partly_used", "unavailable", "blocked", "available")
+
+
+def driver_figures(clusters: Sequence[str] = ()) -> list[DriverFigures]:
+    """Figures by cluster and driver, over pools that are published; one query."""
+    wanted = PoolFilter(clusters=tuple(clusters))
+    rows = (
+        Pool.objects.filter(pool_condition(wanted))
+        .values("cluster_id", "cluster__name", "driver")
+        .annotate(
+            pools=Count("id"),
+            seen=Sum("devices_seen"),
+            troubled=Count("id", filter=Q(severity__gte=2)),
+            **{f"sum_{name}": Sum(f"devices_{name}") for name in _SUMS},
+            **{f"count_{name}": Count(f"devices_{name}") for name in _SUMS},
+        )
+        .order_by("cluster__name", "driver")
+    )
+    return [_driver_figures(row) for row in rows]
+
+
+def _driver_figures(row: Mapping[str, Any]) -> DriverFigures:
+    count = row["pools"]
+    sums = {n: row[f"sum_{n}"] if row[f"count_{n}"] == count else None for n in _SUMS}
+    return DriverFigures(
+        cluster_id=row["cluster_id"],
+        cluster_name=row["cluster__name"],
+        driver=row["driver"],
+        pools=count,
+        pools_with_unknown_total=count - row["count_total"],
+        pools_with_problems=row["troubled"],
+        seen=row["seen"] or 0,
+        known={name: row[f"sum_{name}"] or 0 for name in _SUMS},
+        **sums,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFigures:
+    """Over the usable pools of one driver: how many partitions of one type would fit now, if no other type is taken."""
+
+    type: str
+    allocatable: int
+
+
+_PARTITIONS = """
+SELECT p.cluster_id, p.driver, part.type, sum(part.allocatable)
+FROM pools_pool p, jsonb_to_recordset(p.partitions) AS part(type text, allocatable int)
+WHERE p.cluster_id = ANY(%s) AND p.vanished_at IS NULL AND p.partitions <> '[]'
+  AND p.is_complete AND p.is_valid AND part.allocatable IS NOT NULL
+GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC, 3
+"""
+
+
+def partition_figures(
+    cluster_ids: Sequence[int],
+) -> dict[tuple[int, str], list[PartitionFigures]]:
+    """What still fits by cluster id and driver, the commonest type first; one query."""
+    found: dict[tuple[int, str], list[PartitionFigures]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_PARTITIONS, [list(cluster_ids)])
+        for cluster_id, driver, type_, allocatable in cursor.fetchall():
+            found.setdefault((cluster_id, driver), []).append(PartitionFigures(type_, allocatable))
+    return found
+
+
+# Of old clusters the hours that are over; of young ones, which have none yet, each change since their beginning, summed up.
+_AVAILABILITY = """
+SELECT h.cluster_id, p.driver, h.hour AS at, sum((h.mean->>5)::float8) AS available
+FROM pools_poolhour h JOIN pools_pool p ON p.cluster_id = h.cluster_id AND p.id = h.pool_id
+WHERE h.cluster_id = ANY(%(old)s) AND h.hour >= %(start)s AND h.hour < %(end)s
+GROUP BY 1, 2, 3
+UNION ALL
+SELECT cluster_id, driver, at, sum(sum(delta)) OVER (PARTITION BY cluster_id, driver ORDER BY at) FROM (
+    SELECT s.cluster_id, p.driver, date_bin('1 minute', s.at, %(start)s) AS at,
+        coalesce(s.available, 0) - coalesce(lag(s.available) OVER (PARTITION BY s.cluster_id, s.pool_id ORDER BY s.at), 0) AS delta
+    FROM pools_poolsample s JOIN pools_pool p ON p.cluster_id = s.cluster_id AND p.id = s.pool_id
+    WHERE s.cluster_id = ANY(%(young)s) AND s.at >= %(start)s AND s.at <= %(end)s
+) changes GROUP BY 1, 2, 3
+ORDER BY 1, 2, 3
+"""
+
+
+def availability(
+    cluster_ids: Sequence[int], *, young: Sequence[int], start: datetime, end: datetime
+) -> dict[tuple[int, str], list[tuple[datetime, float | None]]]:
+    """Devices available over time by cluster id and driver, unknown pools left out; one query.
+
+    `young` are clusters that were not there before `start`.
+    """
+    ids = {
+        "old": [each for each in cluster_ids if each not in young],
+        "young": [each for each in cluster_ids if each in young],
+    }
+    found: dict[tuple[int, str], list[tuple[datetime, float | None]]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_AVAILABILITY, {**ids, "start": start, "end": end})
+        for cluster_id, driver, at, available in cursor.fetchall():
+            value = None if available is None else float(available)
+            found.setdefault((cluster_id, driver), []).append((at, value))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One value that a list can be filtered by, and how many rows have it."""
+
+    value: str
+    count: int
+
+
+def pool_facets(wanted: PoolFilter) -> dict[str, list[Facet]]:
+    """Drivers, problem codes and what still fits among the pools that match, with counts; three queries."""
+    rows = Pool.objects.filter(pool_condition(wanted))
+    path = Func(Value("$[*] ? (@.allocatable > 0).type"), template="(%(expressions)s)::jsonpath")
+    types = (
+        rows.filter(is_complete=True, is_valid=True)
+        .exclude(partitions=[])
+        .annotate(
+            type=Func(F("partitions"), path, function="jsonb_path_query", output_field=JSONField())
+        )
+        .values_list("type")
+        .annotate(n=Count("id", distinct=True))
+        .order_by("-n", "type")
+    )
+    # Without a problem there is no code: taking nothing apart of most pools makes it ten times faster.
+    codes = (
+        rows.filter(severity__gt=0)
+        .annotate(code=Func("problem_codes", function="jsonb_array_elements_text"))
+        .values_list("code")
+        .annotate(n=Count("id"))
+        .order_by("-n", "code")
+    )
+    drivers = (
+        rows.values_list("driver")
+        .annotate(n=Count("*"), usable=Count("id", filter=Q(devices_available__gt=0)))
+        .order_by("-n", "driver")
+    )
+    found = list(drivers)
+    return {
+        "driver": [Facet(value, n) for value, n, _ in found],
+        "problem": [Facet(value, n) for value, n in codes],
+        "fits": [
+            Facet("device", sum(usable for _, _, usable in found)),
+            *(Facet(value, n) for value, n in types if isinstance(value, str)),
+        ],
+    }
+
+
+def device_facets(wanted: DeviceFilter) -> dict[str, list[Facet]]:
+    """Drivers and states among the devices that match, with counts; one query, which reads the devices once."""
+    drivers: Counter[str] = Counter()
+    states: Counter[str] = Counter()
+    rows = Device.objects.filter(device_condition(wanted)).order_by()
+    for driver, state, n in rows.values_list("driver", "state").annotate(n=Count("*")):
+        drivers[driver] += n
+        states[state] += n
+    return {"driver": _facet(drivers), "state": _facet(states)}
+
+
+def _facet(counted: Mapping[str, int]) -> list[Facet]:
+    found = [Facet(value, n) for value, n in counted.items()]
+    return sorted(found, key=lambda facet: (-facet.count, facet.value))

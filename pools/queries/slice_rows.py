@@ -1,0 +1,44 @@
+"""Reads of living ResourceSlices."""
+
+from django.db.models import (
+    F,
+    Q,
+    QuerySet,
+)
+
+from pools.models import (
+    Device,
+    Pool,
+    ResourceSlice,
+)
+from pools.queries.conditions import places
+from pools.queries.wanted import SliceFilter
+
+
+def slices(wanted: SliceFilter) -> QuerySet[ResourceSlice]:
+    """The living ResourceSlices that match."""
+    condition = places(wanted.clusters, wanted.drivers, wanted.nodes)
+    if wanted.pools:
+        condition &= Q(pool_name__in=wanted.pools)
+    if wanted.text:
+        condition &= Q(name__icontains=wanted.text) | Q(pool_name__icontains=wanted.text)
+    return ResourceSlice.objects.filter(condition)
+
+
+def resource_slice(object_id: int) -> ResourceSlice:
+    """One living ResourceSlice; raises ResourceSlice.DoesNotExist."""
+    return ResourceSlice.objects.get(object_id=object_id)
+
+
+def slice_of_device(found: Device) -> ResourceSlice | None:
+    """The living ResourceSlice that publishes a device."""
+    return ResourceSlice.objects.filter(
+        cluster_id=found.cluster_id, object_id=found.slice_object_id
+    ).first()
+
+
+def slices_of_pool(found: Pool) -> QuerySet[ResourceSlice]:
+    """The slices of one pool, newest generation first."""
+    return ResourceSlice.objects.filter(
+        cluster_id=found.cluster_id, driver=found.driver, pool_name=found.name
+    ).order_by(F("generation").desc(nulls_last=True), "name")
