@@ -45,6 +45,9 @@ def _inspect(options: argparse.Namespace) -> int:
     return UNREADABLE if found.unreadable else OK
 
 
+_EMPTY = "holds no object; did the command that should have written it fail?"
+
+
 def read_dump(paths: Sequence[Path]) -> Dump:
     """Everything that stands at the paths."""
     dump = Dump()
@@ -53,8 +56,13 @@ def read_dump(paths: Sequence[Path]) -> Dump:
             if isinstance(file, Unreadable):
                 dump.add(file)
                 continue
+            is_empty = True
             for item in read_text(file.content, name=file.name):
                 dump.add(item)
+                is_empty = False
+            if is_empty:
+                # What a shell leaves of `kubectl … > dump` that failed.
+                dump.add(Unreadable(file.name, _EMPTY))
     return dump
 
 

@@ -18,6 +18,7 @@ from dradash.inspect.reading import Unreadable
 
 STDIN = Path("-")
 _SUFFIXES = frozenset({".yaml", ".yml", ".json", ".ndjson"})
+_ARCHIVES = frozenset({".tar", ".tgz", ".tbz2", ".txz", ".zip"})
 # How packed files begin, whatever their name.
 _UNPACKERS: Mapping[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
@@ -60,9 +61,17 @@ def source_files(path: Path) -> Iterator[SourceFile | Unreadable]:
         elif zipfile.is_zipfile(path):
             yield from _found(_zip(path), path)
         else:
-            yield _opened(path)
+            yield _plain(path)
     except _BROKEN as error:
         yield Unreadable(str(path), f"cannot be read: {_reason(error)}")
+
+
+def _plain(path: Path) -> SourceFile | Unreadable:
+    """A file that is no archive, and should not be called one."""
+    file = _opened(path)
+    if path.suffix.lower() in _ARCHIVES:
+        return Unreadable(str(path), "is called an archive, and is none or a broken one")
+    return file
 
 
 def _folder(path: Path) -> Iterator[SourceFile | Unreadable]:

@@ -244,3 +244,36 @@ def test_names_cannot_steer_the_terminal(tmp_path: Path) -> None:
 
     assert r"gpu\x1b[31m\nfree  p\x00  \u202enode  1" in printed
     assert [each for each in printed if not each.isprintable() and each != "\n"] == []
+
+
+@pytest.mark.parametrize("content", ["", "\n---\n# nothing\n"])
+def test_file_without_an_object_is_named_and_fails(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "dump.yaml"
+    file.write_text(content)
+
+    done = command("--format", "json", file)
+
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["problems"] == [
+        {
+            "code": "unreadable",
+            "message": "holds no object; did the command that should have written it fail?",
+            "place": str(file),
+        }
+    ]
+
+
+def test_archive_that_is_cut_short_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "bundle.tar"
+    file.write_bytes(b"kind: Node")
+
+    done = command("--format", "json", file)
+
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["problems"] == [
+        {
+            "code": "unreadable",
+            "message": "is called an archive, and is none or a broken one",
+            "place": str(file),
+        }
+    ]
