@@ -15,10 +15,13 @@ from django.utils.translation import gettext as _
 from clusters import queries
 from clusters.choices import Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, Gap
+from kube.kinds import KINDS
 from ui.frame import Banner, ClusterChoice, Frame, Freshness
 from ui.lists import with_query
 
 _REACHED = {Reach.OK, Reach.UNKNOWN}
+# Without the right to read them nobody knows what is held or tainted now, so no figure is made of older ones.
+_UNKNOWN_WHEN_FORBIDDEN = {"ResourceClaim", "DeviceTaintRule"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +216,11 @@ def _failures(row: Cluster, fresh: queries.Freshness, *, url: str) -> list[Banne
             "reach": row.get_reach_display(),
             "message": row.reach_message,
         }
-        text = _("%(name)s: %(reach)s. %(message)s What is shown is the latest that was read.")
+        text = (
+            _("%(name)s: %(reach)s. %(message)s What is shown is the latest that was read.")
+            if was_read(row)
+            else _("%(name)s: %(reach)s. %(message)s Nothing was read of it yet.")
+        )
         return [
             Banner(
                 "unreachable",
@@ -227,17 +234,25 @@ def _failures(row: Cluster, fresh: queries.Freshness, *, url: str) -> list[Banne
 
 
 def _kind_banner(row: Cluster, kind: ClusterKind, *, url: str) -> Banner:
-    words = {"name": row.name, "kind": kind.kind, "message": kind.message}
-    if kind.state == ReadState.FORBIDDEN:
-        text = _("%(name)s: we may not read %(kind)ss. What depends on them is unknown.")
-        return Banner("forbidden", text % words, command=grant_command(kind.kind))
-    return Banner(
-        "unreachable",
-        _("%(name)s: %(kind)ss cannot be read. %(message)s") % words,
-        since=kind.failing_since,
-        url=url,
-        url_label=_("Details"),
+    words = {"name": row.name, "kinds": kinds_of(kind.kind), "message": kind.message}
+    rest = (
+        _("What is shown of them is the latest that was read.")
+        if _is_latest_shown(kind)
+        else _("What depends on them is unknown.")
     )
+    since = kind.last_synced_at if _is_latest_shown(kind) else kind.failing_since
+    if kind.state == ReadState.FORBIDDEN:
+        text = _("%(name)s: we may not read %(kinds)s.") % words
+        return Banner("forbidden", f"{text} {rest}", since=since, command=grant_command(kind.kind))
+    text = _("%(name)s: %(kinds)s cannot be read. %(message)s") % words
+    return Banner("unreachable", f"{text} {rest}", since=since, url=url, url_label=_("Details"))
+
+
+def _is_latest_shown(kind: ClusterKind) -> bool:
+    """Whether pages go on with what was read of a kind that cannot be read now; figures are unknown otherwise."""
+    if kind.last_synced_at is None:
+        return False
+    return kind.state != ReadState.FORBIDDEN or kind.kind not in _UNKNOWN_WHEN_FORBIDDEN
 
 
 def _silent_troubles(row: Cluster, scope: Scope, *, url: str) -> list[Banner]:
@@ -257,7 +272,7 @@ def _silent_troubles(row: Cluster, scope: Scope, *, url: str) -> list[Banner]:
             )
         ]
     if gaps and not fresh.is_reading:
-        kinds = ", ".join(sorted({gap.kind for gap in gaps}))
+        kinds = ", ".join(sorted({kinds_of(gap.kind) for gap in gaps}))
         text = _("%(name)s: changes of %(kinds)s may be missing.") % {
             **named,
             "kinds": kinds,
@@ -267,19 +282,20 @@ def _silent_troubles(row: Cluster, scope: Scope, *, url: str) -> list[Banner]:
     return []
 
 
-_PLURALS = {
-    "ResourceSlice": "resourceslices",
-    "ResourceClaim": "resourceclaims",
-    "DeviceClass": "deviceclasses",
-    "DeviceTaintRule": "devicetaintrules",
-    "Node": "nodes",
-    "ResourcePoolStatusRequest": "resourcepoolstatusrequests",
-}
+def was_read(row: Cluster) -> bool:
+    """Whether anything of a cluster was ever read."""
+    return any(kind.last_synced_at for kind in row.kinds.all())
+
+
+def kinds_of(kind: str) -> str:
+    """The plural of a kind in its own spelling: DeviceClasses. One that is stored and not known here stays as it is."""
+    known = KINDS.get(kind)
+    return kind + known.plural.removeprefix(kind.lower()) if known else kind
 
 
 def grant_command(kind: str, *, verbs: Sequence[str] = ("get", "list", "watch")) -> str:
     """The kubectl lines that let DRA-Dash, as it is deployed in a cluster, do this with one kind."""
-    plural = _PLURALS[kind]
+    plural = KINDS[kind].plural
     resource = plural if kind == "Node" else f"{plural}.resource.k8s.io"
     return (
         f"kubectl create clusterrole dradash-{plural} --verb={','.join(verbs)}"

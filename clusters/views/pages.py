@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 from clusters import queries, services
 from clusters.choices import PoolStatusMode, Reach, ReadState
 from clusters.models import Cluster, ClusterKind, Gap
-from clusters.views.frame import Scope, frame_of, grant_command, scope_of
+from clusters.views.frame import Scope, frame_of, grant_command, kinds_of, scope_of, was_read
 from kube.discovery import Capabilities
 from kube.kinds import KINDS
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
@@ -100,6 +100,9 @@ class ClusterPage:
     gates: tuple[GateLine, ...]
     are_gates_known: bool
     gaps: tuple[GapLine, ...]
+    was_read: bool
+    # Kinds that are followed and were never read, in words; empty: none, or all of them.
+    unread: str
     are_nodes_known: bool
     nodes_total: int
     nodes_not_ready: tuple[str, ...]
@@ -224,6 +227,8 @@ def cluster_page(row: Cluster, *, may_change: bool, now: datetime) -> ClusterPag
         gates=gates,
         are_gates_known=found is not None and found.gates is not None,
         gaps=_gap_lines(queries.latest_gaps(row.pk)),
+        was_read=was_read(row),
+        unread=_unread(row),
         are_nodes_known=any(
             kind.kind == "Node" and kind.last_synced_at for kind in row.kinds.all()
         ),
@@ -235,6 +240,14 @@ def cluster_page(row: Cluster, *, may_change: bool, now: datetime) -> ClusterPag
             "ResourcePoolStatusRequest",
             verbs=("create", "get", "list", "watch", "delete"),
         ),
+    )
+
+
+def _unread(row: Cluster) -> str:
+    return ", ".join(
+        kinds_of(kind.kind)
+        for kind in row.kinds.all()
+        if kind.last_synced_at is None and kind.state != ReadState.NOT_SERVED
     )
 
 

@@ -244,6 +244,30 @@ def test_cluster_page_joins_gaps_of_several_kinds(visit: Visit, cluster: Cluster
     ]
 
 
+@pytest.mark.parametrize(
+    ("unread", "text"),
+    [
+        ([], "None: every change since the first read was seen."),
+        (
+            ["ResourceClaim"],
+            "None in what is read: every change since its first read was seen. Not read yet: ResourceClaims.",
+        ),
+        (
+            ["ResourceSlice", "ResourceClaim", "DeviceTaintRule"],
+            "Not read yet, so nothing is known of changes.",
+        ),
+    ],
+)
+def test_cluster_page_without_gaps_says_so_only_of_what_was_read(
+    visit: Visit, cluster: Cluster, unread: list[str], text: str
+) -> None:
+    cluster.kinds.filter(kind__in=unread).update(state="waiting", last_synced_at=None)
+
+    section = visit(f"/clusters/{cluster.pk}/").one("section", aria_labelledby="gaps-title")
+
+    assert section.one("p", class_="card-text").text == text
+
+
 def test_cluster_page_names_nodes_that_are_not_ready(visit: Visit, cluster: Cluster) -> None:
     cluster.kinds.create(kind="Node", state="watching", last_synced_at=NOON)
     for name, is_ready in (("a", True), ("b", False), ("c", None)):
@@ -408,14 +432,65 @@ def test_banner_of_a_missing_right_has_the_line_that_grants_it(viewer: Client) -
     )
 
 
-def test_banner_of_a_kind_that_fails_and_of_a_gap(viewer: Client) -> None:
-    failing, gappy = api_rows.cluster("failing"), api_rows.cluster("gappy")
-    failing.kinds.filter(kind="ResourceClaim").update(state="failing", message="Garbled.")
-    api_rows.gap(gappy)
+LATEST = (
+    "What is shown of them is the latest that was read. Since 1 Mar 2026 12:00:00 UTC, 4 s ago."
+)
+UNKNOWN = "What depends on them is unknown."
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "said"),
+    [
+        ("ResourceSlice", {"state": "forbidden"}, f"prod: we may not read ResourceSlices. {LATEST}"),
+        (
+            "ResourceSlice",
+            {"state": "forbidden", "last_synced_at": None},
+            f"prod: we may not read ResourceSlices. {UNKNOWN}",
+        ),
+        ("DeviceTaintRule", {"state": "forbidden"}, f"prod: we may not read DeviceTaintRules. {UNKNOWN}"),
+        (
+            "ResourceClaim",
+            {"state": "failing", "message": "Garbled."},
+            f"prod: ResourceClaims cannot be read. Garbled. {LATEST}",
+        ),
+        (
+            "ResourceClaim",
+            {"state": "failing", "message": "Garbled.", "last_synced_at": None},
+            f"prod: ResourceClaims cannot be read. Garbled. {UNKNOWN}",
+        ),
+        (
+            "DeviceClass",
+            {"state": "failing", "message": "Garbled."},
+            f"prod: DeviceClasses cannot be read. Garbled. {LATEST}",
+        ),
+    ],
+)  # fmt: skip
+def test_banner_of_a_kind_that_cannot_be_read_says_what_is_shown_and_how_old(
+    viewer: Client, kind: str, fields: dict[str, Any], said: str
+) -> None:
+    cluster = api_rows.cluster()
+    cluster.kinds.update_or_create(kind=kind, defaults={"last_synced_at": NOON, **fields})
+
+    (text,) = banners(viewer, "/pools/")
+
+    assert text.partition(" kubectl create")[0].removesuffix(" Details") == said
+
+
+def test_banner_of_a_cluster_that_was_never_reached_says_that_nothing_was_read(
+    viewer: Client,
+) -> None:
+    api_rows.cluster(reach="timeout", reach_message="No answer in 5 s.", synced_at=None)
 
     assert banners(viewer) == [
-        "failing: ResourceClaims cannot be read. Garbled. Details",
-        "gappy: changes of ResourceSlice may be missing. Since 1 Mar 2026 12:00:00 UTC, 4 s ago. Details",
+        "prod: too slow. No answer in 5 s. Nothing was read of it yet. Details"
+    ]
+
+
+def test_banner_of_a_gap(viewer: Client) -> None:
+    api_rows.gap(api_rows.cluster("gappy"))
+
+    assert banners(viewer) == [
+        "gappy: changes of ResourceSlices may be missing. Since 1 Mar 2026 12:00:00 UTC, 4 s ago. Details",
     ]
 
 
