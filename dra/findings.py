@@ -115,14 +115,20 @@ def overdrawn_counters(ledger: CounterLedger) -> list[Problem]:
     ]
 
 
-def unpublished_problems(unpublished: Sequence[AllocationResult]) -> list[Problem]:
-    """Allocations of devices that are not there, those of one claim in one pool together."""
+def unpublished_problems(
+    unpublished: Sequence[AllocationResult], *, is_complete: bool
+) -> list[Problem]:
+    """Allocations of devices that are not there, those of one claim in one pool together.
+
+    `is_complete`: all slices of the pool are known, so that what is in none of them is published no more.
+    """
     devices: dict[tuple[str, PoolKey], set[str]] = {}
     for result in unpublished:
         held = devices.setdefault((claim_words(result), result.key.pool_key), set())
         held.add(result.key.device)
+    words = _unpublished if is_complete else _unseen
     return [
-        Problem("unpublished_allocation", _unpublished(claim, key, devices=names), "warning")
+        Problem("unpublished_allocation", words(claim, key, devices=names), "warning")
         for (claim, key), names in devices.items()
     ]
 
@@ -133,6 +139,14 @@ def _unpublished(claim: str, key: PoolKey, *, devices: Collection[str]) -> str:
         (device,) = devices
         return f"claim {claim} holds device {device} of {pool}, which is not published any more"
     return f"claim {claim} holds {len(devices)} devices of {pool} that are not published any more: {in_words(devices)}"
+
+
+def _unseen(claim: str, key: PoolKey, *, devices: Collection[str]) -> str:
+    pool = f"{key.driver}/{key.pool}"
+    if len(devices) == 1:
+        (device,) = devices
+        return f"claim {claim} holds device {device} of {pool}, which is in none of the slices that are there"
+    return f"claim {claim} holds {len(devices)} devices of {pool} that are in none of the slices that are there: {in_words(devices)}"
 
 
 def overlapping_devices(devices: Iterable[Device], *, key: PoolKey) -> list[Problem]:

@@ -101,7 +101,7 @@ def assess_fleet(
     unpublished = [*homeless, *(result for pool in pools for result in pool.unpublished)]
     problems = [
         *rule_problems(taint_rules or (), release=release),
-        *unpublished_problems(homeless),
+        *unpublished_problems(homeless, is_complete=True),
     ]
     return Fleet(pools, tuple(sorted(unpublished, key=_result_order)), tuple(sorted(problems)))
 
@@ -333,7 +333,7 @@ def _pool_problems(
         *counters_beside_devices(pool.slices, release=situation.release),
         *overdrawn_counters(situation.ledger),
         *overlapping_devices((device.device for device in devices), key=pool.key),
-        *unpublished_problems(unpublished),
+        *unpublished_problems(unpublished, is_complete=pool.is_complete),
         *rule_problems(situation.rules or (), release=situation.release),
         *(p for device in devices for p in device.problems if p.severity != "info"),
     }

@@ -125,6 +125,7 @@ def test_overview_names_allocations_of_devices_that_nobody_publishes(visit: Visi
 
     section = visit("/").one("section", aria_labelledby="lost-title")
 
+    assert section.one("h2").text == "Held, but in none of the slices that are there"
     assert len(section.all("li")) == 8
     assert section.all("li")[0].text == ("training/worker-0 holds gpu.example.com/node-1/gone")
     assert section.all("p")[0].text == "And more; the pools that they name tell of theirs."

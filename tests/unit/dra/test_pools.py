@@ -534,6 +534,26 @@ def test_fleet_tells_devices_that_one_claim_holds_unpublished_together() -> None
     )
 
 
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["old"], "claim default/claim holds device old of gpu.example.com/node-a, which is in none of the slices that are there"),
+        (["a1", "a2"], "claim default/claim holds 2 devices of gpu.example.com/node-a that are in none of the slices that are there: a1, a2"),
+    ],
+)  # fmt: skip
+def test_incomplete_pool_does_not_say_that_a_device_is_not_published(
+    names: list[str], message: str
+) -> None:
+    fleet = assess_fleet(
+        [resource_slice("s", device("a"), count=2)],
+        claims=[claim(*map(allocation, names))],
+        taint_rules=[],
+        release=NEWEST,
+    )
+
+    assert Problem("unpublished_allocation", message) in fleet.pools[0].problems
+
+
 def test_complete_pool_without_devices_says_so() -> None:
     pool = assess(resource_slice("s"))
 
