@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not given or given[0] in {"-h", "--help"}:
         sys.stdout.write(OVERVIEW)
         sys.exit(0 if given else 2)
-    command = COMMANDS.get(given[0]) if given else None
+    command = COMMANDS.get(given[0])
     sys.exit(command(given[1:]) if command else _django(given))
 
 
@@ -43,8 +43,13 @@ def _inspect(arguments: Sequence[str]) -> int:
 def _django(arguments: Sequence[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dradash.settings")
     from django.core.management import execute_from_command_line  # noqa: PLC0415 -- needs the line above
+    from environs import EnvError  # noqa: PLC0415 -- each command loads only what it needs
 
-    execute_from_command_line(["dradash", *arguments])
+    try:
+        execute_from_command_line(["dradash", *arguments])
+    except EnvError as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
 
 

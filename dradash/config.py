@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from environs import Env, EnvValidationError, FileAwareEnv, validate
 from platformdirs import user_data_path
@@ -120,7 +120,11 @@ def database_url(home: Path) -> str:
 
 def redis_url(home: Path) -> str:
     """`REDIS_URL`, or the private server of `dradash up`."""
-    return given_redis_url() or f"unix://{socket_folder(home)}/redis.sock?db=0"
+    url = given_redis_url() or f"unix://{socket_folder(home)}/redis.sock?db=0"
+    parts = _address("REDIS_URL", url)
+    if parts.scheme not in {"redis", "rediss", "unix"}:
+        raise _wrong("REDIS_URL must start with redis://, rediss:// or unix://.")
+    return url
 
 
 def broker_url(url: str) -> str:
@@ -139,11 +143,14 @@ def postgres_settings(
     lock_timeout_seconds: int,
 ) -> dict[str, Any]:
     """Django's entry for a `postgresql://` URL; what stands after its `?` goes to libpq as it is."""
-    parts = urlsplit(url)
+    parts = _address("DATABASE_URL", url)
     if parts.scheme not in {"postgres", "postgresql"}:
-        msg = f"DATABASE_URL must start with postgresql:// and not with {parts.scheme}://."
-        raise EnvValidationError(msg, [msg])
+        raise _wrong(
+            "DATABASE_URL must start with postgresql://, as in postgresql://user@host/name."
+        )
     given = dict(parse_qsl(parts.query))
+    if not parts.path.strip("/") and "service" not in given:
+        raise _wrong("DATABASE_URL names no database: postgresql://user@host/name ends with one.")
     host = given.pop("host", None) or unquote(parts.hostname or "")
     limits = (
         f"-c statement_timeout={statement_timeout_seconds}s "
@@ -169,6 +176,20 @@ def postgres_settings(
 
 
 _AT_LEAST_ONE = validate.Range(min=1)
+
+
+def _wrong(sentence: str) -> EnvValidationError:
+    return EnvValidationError(sentence, [sentence])
+
+
+def _address(name: str, url: str) -> SplitResult:
+    """The parts of a URL; neither the sentence nor its cause repeats what may hold a password."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 -- reading it is what fails
+    except ValueError:
+        raise _wrong(f"{name} is no valid address: look at its host and port.") from None
+    return parts
 
 
 def _home(env: Env) -> Path:

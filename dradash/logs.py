@@ -1,5 +1,6 @@
 """One way of logging for every process: structlog in front, the standard library behind."""
 
+import logging
 import logging.config
 from typing import Any
 
@@ -19,6 +20,8 @@ CONSOLE = structlog.dev.ConsoleRenderer(
 )
 # Each says a line for every task, of which there are several a second.
 CHATTY = ("celery.beat", "celery.worker.strategy", "celery.app.trace", "httpx", "urllib3")
+
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 def configure(*, level: str, as_json: bool) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from environs import FileAwareEnv
+from environs import FileAwareEnv, validate
 
 from dradash import config, logs
 
@@ -185,4 +185,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 LOGGING_CONFIG = None
-logs.configure(level=env.str("LOG_LEVEL", "INFO"), as_json=env.bool("LOG_JSON", False))
+logs.configure(
+    level=env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(logs.LEVELS)),
+    as_json=env.bool("LOG_JSON", False),
+)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from django.conf import settings
 from environs import EnvError
 
 from dradash.config import DradashConfig, read_config
@@ -54,6 +55,7 @@ def _run(config: DradashConfig, address: Address) -> int:
         if ended := leftovers.end(home.run):
             print(f"Ended what an earlier run left: {', '.join(ended)}.", flush=True)
         require_free(address)
+        _read_settings()
         servers = list(programs.servers(home))
         if any(program.name == "postgres" for program in servers):
             postgres.initialise(home)
@@ -69,6 +71,12 @@ def _run(config: DradashConfig, address: Address) -> int:
         present = {name: group for name, group in groups.items() if group}
         configuration.write_text(programs.supervisor_configuration(home, present))
         return supervise.run(configuration)
+
+
+def _read_settings() -> None:
+    """What every program is about to read: raises EnvError here, once, instead of in each of them for ever."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dradash.settings")
+    settings.INSTALLED_APPS  # noqa: B018 -- reading is what fails
 
 
 def _mark_what_is_done(home: HomeFolder) -> None:

@@ -13,6 +13,7 @@ import django
 import psycopg
 from django.conf import settings
 from django.db import OperationalError, connection
+from environs import EnvError
 from psycopg import sql
 
 from dradash import config
@@ -29,11 +30,11 @@ POLL_SECONDS = 0.05
 
 def main(arguments: Sequence[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dradash.settings")
-    django.setup()
-    address = parse_address(*arguments)
     try:
+        django.setup()
+        address = parse_address(*arguments)
         _prepare(HomeFolder(settings.DRADASH.home), address)
-    except StartFailure as failure:
+    except (StartFailure, EnvError) as failure:
         print(f"\n{failure}", flush=True)
         return STARTER_FAILED
     print(f"\nDRA-Dash is at {address.url}\nCtrl-C stops it.\n", flush=True)

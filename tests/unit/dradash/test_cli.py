@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).resolve().parents[3]
 NO_SETTINGS = {
     name: value
@@ -44,6 +46,47 @@ def test_inspect_needs_neither_settings_nor_database(tmp_path: Path) -> None:
     )
 
     assert '"pools"' in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        (
+            "DATABASE_URL",
+            "foo",
+            "DATABASE_URL must start with postgresql://, as in postgresql://user@host/name.",
+        ),
+        (
+            "DATABASE_URL",
+            "postgresql://ada:secret@db:port/x",
+            "DATABASE_URL is no valid address: look at its host and port.",
+        ),
+        (
+            "DATABASE_URL",
+            "postgresql://db",
+            "DATABASE_URL names no database: postgresql://user@host/name ends with one.",
+        ),
+        ("REDIS_URL", "foo", "REDIS_URL must start with redis://, rediss:// or unix://."),
+        (
+            "WORKER_CONCURRENCY",
+            "many",
+            'Environment variable "WORKER_CONCURRENCY" invalid: Not a valid integer.',
+        ),
+        (
+            "LOG_LEVEL",
+            "loud",
+            'Environment variable "LOG_LEVEL" invalid: '
+            "['Must be one of: DEBUG, INFO, WARNING, ERROR, CRITICAL.']",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["up", "check"])
+def test_command_with_a_wrong_setting_says_so_in_one_sentence_and_fails(
+    tmp_path: Path, command: str, name: str, value: str, sentence: str
+) -> None:
+    done = dradash(command, DRADASH_HOME=str(tmp_path), PORT="25002", **{name: value})
+
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", sentence)
 
 
 def test_unknown_command_fails(tmp_path: Path) -> None:
