@@ -218,6 +218,7 @@ def end_reading(
 ) -> None:
     """A full read is stored to its end: from here on a watch follows."""
     is_first = row.last_synced_at is None
+    has_recovered = row.failures > 0
     fields: dict[str, Any] = {
         "state": ReadState.WATCHING,
         "message": "",
@@ -236,8 +237,21 @@ def end_reading(
         fields["relists"] = row.relists + 1
     _update(row, fields)
     close_gaps(row.cluster_id, [row.kind], now=now)
+    if has_recovered:
+        try_others_again(row.cluster_id)
     if is_first:
         raise_revision(row.cluster_id)
+
+
+def try_others_again(cluster_id: int) -> None:
+    """The API server answers again: the next pass reads what still waits after a failure, each kind for itself.
+
+    Only kinds that failed. One that we may not read is answered for, whatever else recovers. Called when a kind recovers and
+    not whenever one is read, so that a kind that goes on failing keeps its own pace.
+    """
+    ClusterKind.objects.filter(
+        cluster_id=cluster_id, state=ReadState.FAILING, retry_at__isnull=False
+    ).update(retry_at=None)
 
 
 # What an unchanged cluster costs is this one statement: it locks by updating, and touches no index.
@@ -266,6 +280,7 @@ def record_current(cluster_id: int, cursors: Mapping[str, str], *, now: datetime
             failures=0,
             retry_at=None,
         )
+        try_others_again(cluster_id)
         raise_revision(cluster_id)
 
 

@@ -160,6 +160,48 @@ def test_failure_waits_as_long_as_the_server_asks() -> None:
     assert kind(cluster).retry_at == NOON + 2 * MINUTE
 
 
+def fail(cluster: Cluster, name: str, code: str) -> None:
+    services.record_failure(kind(cluster, name), KindFailure(code, "no"), now=NOON + MINUTE)
+
+
+def waiting(cluster: Cluster) -> set[str]:
+    rows = ClusterKind.objects.filter(cluster=cluster, retry_at__isnull=False)
+    return set(rows.values_list("kind", flat=True))
+
+
+def test_window_of_a_kind_that_recovers_lets_the_others_be_tried_at_once() -> None:
+    cluster, other = watched_cluster(), watched_cluster("two")
+    row = read_once(cluster)
+    fail(cluster, row.kind, "unreachable")
+    fail(cluster, "ResourceClaim", "unreachable")
+    fail(cluster, "Node", "forbidden")
+    fail(other, "Node", "unreachable")
+
+    services.record_current(cluster.pk, {row.kind: row.resource_version}, now=NOON + 2 * MINUTE)
+
+    assert (waiting(cluster), waiting(other)) == ({"Node"}, {"Node"})
+
+
+def test_read_of_a_kind_that_recovers_lets_the_others_be_tried_at_once() -> None:
+    cluster = watched_cluster()
+    fail(cluster, "ResourceSlice", "unreachable")
+    fail(cluster, "ResourceClaim", "unreachable")
+
+    read_once(cluster)
+
+    assert waiting(cluster) == set()
+
+
+def test_window_of_a_kind_that_was_well_leaves_the_others_their_pace() -> None:
+    cluster = watched_cluster()
+    row = read_once(cluster)
+    fail(cluster, "ResourceClaim", "unreachable")
+
+    services.record_current(cluster.pk, {row.kind: row.resource_version}, now=NOON + 2 * MINUTE)
+
+    assert waiting(cluster) == {"ResourceClaim"}
+
+
 @pytest.mark.parametrize("failures", [1, 2, 5, 6, 50])
 def test_backoff_is_between_a_second_and_a_minute(failures: int) -> None:
     ceiling = min(60.0, 2.0**failures)
