@@ -8,7 +8,8 @@ from ui.paging import MAX_PAGE_SIZE
 
 Json = dict[str, Any]
 
-_TEXT: Json = {"type": "string"}
+# NUL is in no name, and refused.
+_TEXT: Json = {"type": "string", "pattern": r"^[^\u0000]*$"}
 _MOMENT: Json = {
     "type": "string",
     "anyOf": [{"format": "date-time"}, {"pattern": "^-[0-9]{1,8}[smhd]$"}],
@@ -48,7 +49,12 @@ def _all_of(name: str, description: str, items: Json, *, example: str) -> Json:
 
 
 _ALL = (
-    _any_of("cluster", "Name or id of a cluster.", _TEXT, example="prod-eu"),
+    _any_of(
+        "cluster",
+        "Name or id of a cluster; one that there is not is refused.",
+        _TEXT,
+        example="prod-eu",
+    ),
     _any_of("driver", "Name of a driver.", _TEXT, example="gpu.example.com"),
     _any_of("pool", "Name of a pool.", _TEXT, example="node-7"),
     _any_of("node", "Name of the one node that can use it.", _TEXT, example="node-7"),

@@ -56,6 +56,8 @@ SLICE_PARAMS = ("cluster", "driver", "pool", "node", "q")
 STATUS_PARAMS = ("cluster", "driver", "outcome", "differing", "q")
 
 _MATCH = re.compile(r"(?P<name>[^<>=!\s]+)\s*(?P<comparison>>=|<=|!=|=|>|<)\s*(?P<value>.*)", re.S)
+NUL = "\0"
+REPLACEMENT = "\ufffd"
 _TRUE = {"true", "yes", "1", "on"}
 _FALSE = {"false", "no", "0", "off"}
 
@@ -81,16 +83,23 @@ class _Reader:
 
     def __init__(self, params: Params, *, allowed: Iterable[str]) -> None:
         self.allowed = tuple(allowed)
-        # NUL cannot be in any name and Postgres refuses it.
+        self.problems: list[FilterProblem] = []
         self.values: dict[str, list[str]] = {
-            name: [clean for value in params.get(name, ()) if (clean := value.replace("\0", ""))]
+            name: [self._without_nul(name, value) for value in params.get(name, ()) if value]
             for name in self.allowed
         }
-        self.problems: list[FilterProblem] = []
         self.terms: list[str] = []
         self.words: list[str] = []
         for text in self.values.get("q", []):
             self._read_box(text)
+
+    def _without_nul(self, name: str, value: str) -> str:
+        """Postgres takes no NUL, and no name has one. In its place stands what no name has either, so that it matches nothing."""
+        if NUL in value:
+            self.problem(
+                name, _("Nothing holds the character NUL (%00), so this matches nothing.")
+            )
+        return value.replace(NUL, REPLACEMENT)
 
     def _read_box(self, text: str) -> None:
         for term in _split(text):

@@ -9,6 +9,7 @@ from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
@@ -61,7 +62,9 @@ class ListView(ReadView, Generic[M]):
         limit, cursor = parameters.limit(), parameters.cursor()
         parameters.check()
         known = read_known(now=now)
-        asked = known.named(getattr(read.wanted, "clusters", ()))
+        names = getattr(read.wanted, "clusters", ())
+        check_clusters(parameters, names, known=known)
+        asked = known.named(names)
         same = self.unchanged(request, known=asked, also=self.also(asked))
         if same is not None:
             return same
@@ -101,6 +104,17 @@ class ListView(ReadView, Generic[M]):
 
     def _file_name(self, now: datetime) -> str:
         return f"{self.operation_id.replace('_', '-')}-{now:%Y%m%dT%H%M%SZ}.csv"
+
+
+def check_clusters(parameters: Parameters, names: Sequence[str], *, known: Known) -> None:
+    """Raises InvalidParameters for a cluster that there is not, and names those that there are."""
+    there = ", ".join(sorted(each.name for each in known.clusters.values()))
+    for name in names:
+        if not known.named([name]).clusters:
+            message = _("There is no cluster “%(name)s”; there are: %(names)s.")
+            words = {"name": name, "names": there or _("none")}
+            parameters.refuse("cluster", message % words)
+    parameters.check()
 
 
 def _page(

@@ -38,10 +38,21 @@ class Scope:
     open_gaps: tuple[Gap, ...]
 
     @property
+    def is_missing(self) -> bool:
+        """Whether the URL chose a cluster that there is not: then nothing is in view."""
+        return bool(self.chosen_name) and self.chosen is None
+
+    @property
+    def rows(self) -> tuple[Cluster, ...]:
+        """The clusters in view."""
+        if self.is_missing:
+            return ()
+        return (self.chosen,) if self.chosen else self.clusters
+
+    @property
     def shown(self) -> tuple[queries.Freshness, ...]:
         """Freshness of the clusters in view."""
-        rows = (self.chosen,) if self.chosen else self.clusters
-        return tuple(self.fresh[row.pk] for row in rows)
+        return tuple(self.fresh[row.pk] for row in self.rows)
 
     @property
     def observed_at(self) -> datetime | None:
@@ -53,9 +64,7 @@ class Scope:
     @property
     def only(self) -> Cluster | None:
         """The cluster in view, when it is one."""
-        if self.chosen:
-            return self.chosen
-        return self.clusters[0] if len(self.clusters) == 1 else None
+        return self.rows[0] if len(self.rows) == 1 else None
 
     @property
     def source(self) -> str:
@@ -91,7 +100,9 @@ def scope_of(request: HttpRequest) -> Scope:
     """The clusters of this request, read once in three queries."""
     found: Scope | None = getattr(request, "dradash_scope", None)
     if found is None:
-        found = read_scope(request.GET.get("cluster", ""), now=timezone.now())
+        # Postgres, which some pages ask for the name as it was given, takes no NUL.
+        name = request.GET.get("cluster", "").replace("\0", "\ufffd")
+        found = read_scope(name, now=timezone.now())
         request.dradash_scope = found  # type: ignore[attr-defined]  # a memo for this request
     return found
 
@@ -148,12 +159,8 @@ def _freshness(scope: Scope) -> Freshness:
     is_failing = any(each.failures for each in scope.shown)
     return Freshness(
         synced_at=scope.observed_at,
-        tone="error"
-        if is_failing
-        else "good"
-        if scope.clusters and not scope.is_stale
-        else "warning",
-        text="" if scope.clusters else _("No cluster"),
+        tone="error" if is_failing else "good" if scope.rows and not scope.is_stale else "warning",
+        text="" if scope.rows else _("No such cluster") if scope.is_missing else _("No cluster"),
         url=reverse("clusters:list"),
     )
 
@@ -174,11 +181,10 @@ def _remark(row: Cluster, fresh: queries.Freshness, *, now: datetime) -> str:
 
 def banners_of(scope: Scope) -> list[Banner]:
     """What must be said about the clusters in view, before anything else."""
-    if scope.chosen_name and scope.chosen is None:
+    if scope.is_missing:
         text = _("There is no cluster called %(name)s.") % {"name": scope.chosen_name}
         return [Banner("note", text, url=reverse("clusters:list"), url_label=_("All clusters"))]
-    rows = (scope.chosen,) if scope.chosen else scope.clusters
-    return [banner for row in rows for banner in _banners(row, scope)]
+    return [banner for row in scope.rows for banner in _banners(row, scope)]
 
 
 def _banners(row: Cluster, scope: Scope) -> list[Banner]:

@@ -156,13 +156,17 @@ def generation_note(pool: Pool) -> str:
 
 def emptiness(scope: Scope, *, noun: str, is_filtered: bool) -> Emptiness:
     """Why there is nothing to list, as far as what was read tells."""
+    if scope.is_missing:
+        return no_such_cluster(scope, noun=noun)
     if is_filtered:
         return Emptiness("no-match", noun)
-    rows = (scope.chosen,) if scope.chosen else scope.clusters
-    if not rows:
+    if not scope.rows:
         return Emptiness("no-cluster", noun)
     states = {
-        kind.state for row in rows for kind in row.kinds.all() if kind.kind == "ResourceSlice"
+        kind.state
+        for row in scope.rows
+        for kind in row.kinds.all()
+        if kind.kind == "ResourceSlice"
     }
     # Of several clusters, the one that could have something says why it has nothing.
     for state, reason in _EMPTY_REASONS.items():
@@ -170,6 +174,12 @@ def emptiness(scope: Scope, *, noun: str, is_filtered: bool) -> Emptiness:
             command = grant_command("ResourceSlice") if reason == "forbidden" else ""
             return Emptiness(reason, noun, command=command)
     return Emptiness("not-read", noun)
+
+
+def no_such_cluster(scope: Scope, *, noun: str) -> Emptiness:
+    """The URL chose a cluster that there is not; those that there are stand beside it."""
+    hint = _("There are: %(names)s.") % {"names": ", ".join(row.name for row in scope.clusters)}
+    return Emptiness("no-such-cluster", noun, hint=hint if scope.clusters else "")
 
 
 def filter_messages(problems: Iterable[FilterProblem]) -> tuple[str, ...]:

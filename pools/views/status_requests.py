@@ -17,7 +17,14 @@ from pools import filters, queries
 from pools.choices import Outcome
 from pools.models import PoolStatusRequest
 from pools.views.comparison import Comparison, comparison_of
-from pools.views.shared import TONES, Emptiness, export_of, filter_messages, params_of
+from pools.views.shared import (
+    TONES,
+    Emptiness,
+    export_of,
+    filter_messages,
+    no_such_cluster,
+    params_of,
+)
 from ui.formatting import duration, number
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
 from ui.lists import Choice, Column, Filter, ListView, list_view
@@ -147,10 +154,11 @@ def _took(row: PoolStatusRequest) -> str:
 
 def _emptiness(scope: Scope, *, is_filtered: bool) -> Emptiness:
     noun = _("pool status requests")
+    if scope.is_missing:
+        return no_such_cluster(scope, noun=noun)
     if is_filtered:
         return Emptiness("no-match", noun)
-    rows = (scope.chosen,) if scope.chosen else scope.clusters
-    if not any(cluster_queries.makes_pool_status_requests(row) for row in rows):
+    if not any(cluster_queries.makes_pool_status_requests(row) for row in scope.rows):
         return Emptiness(
             "none", noun, hint=_("They are switched off. A cluster's page switches them on.")
         )
@@ -199,8 +207,7 @@ def _list_answer(scope: Scope) -> str:
             differing,
         )
         words.append(text % {"n": number(differing), "all": number(answered)})
-    rows = (scope.chosen,) if scope.chosen else scope.clusters
-    off = [row.name for row in rows if not cluster_queries.makes_pool_status_requests(row)]
+    off = [row.name for row in scope.rows if not cluster_queries.makes_pool_status_requests(row)]
     if off:
         words.append(_("Switched off for %(names)s.") % {"names": ", ".join(off)})
     return " ".join(words)

@@ -315,21 +315,56 @@ def test_list_as_csv_has_all_rows_unless_a_limit_is_given(
 
 
 @pytest.mark.parametrize(
+    ("query", "parameter"),
+    [
+        ("driver=%00", "driver"),
+        ("q=a%00%3D1", "q"),
+        ("q=%00", "q"),
+        ("attribute=a%00=%00x", "attribute"),
+        ("cluster=%00", "cluster"),
+    ],
+)
+def test_list_with_nul_in_a_value_is_refused(refused: Any, query: str, parameter: str) -> None:
+    status, problem = refused(f"devices/?{query}")
+
+    message = "Nothing holds the character NUL (%00), so this matches nothing."
+    assert (status, problem["errors"]) == (400, [{"parameter": parameter, "message": message}])
+
+
+@pytest.mark.parametrize("name", ["pools", "devices", "resource-slices", "pool-status-requests"])
+@pytest.mark.parametrize(
+    ("query", "given"),
+    [
+        ("cluster=typo", "typo"),
+        ("cluster=east&cluster=typo", "typo"),
+        ("q=cluster:typo", "typo"),
+        ("cluster=99999999999999999999", "99999999999999999999"),
+        ("cluster=%F0%9D%9F%98", "\N{MATHEMATICAL DOUBLE-STRUCK DIGIT ZERO}"),
+    ],
+)
+def test_list_of_a_cluster_that_is_not_there_is_refused_with_those_that_are(
+    refused: Any, name: str, query: str, given: str
+) -> None:
+    api_rows.cluster("west")
+    api_rows.cluster("east")
+
+    status, problem = refused(f"{name}/?{query}")
+
+    message = f"There is no cluster “{given}”; there are: east, west."
+    assert (status, problem["errors"]) == (400, [{"parameter": "cluster", "message": message}])
+
+
+@pytest.mark.parametrize(
     "query",
     [
-        "q=a%00%3D1",
-        "q=%00",
         "q=%22unclosed",
         "q=>=",
-        "attribute=a%00=%00x",
         "attribute=!=",
         "attribute=index>=999999999999999999",
         'attribute=a"]%5Cu0000=1',
         "capacity=memory>=-1",
         "capacity=memory=0.0000001",
         'capacity=x"y\u0041>1',
-        "cluster=99999999999999999999",
-        "cluster=%F0%9D%9F%98",
         "node=%ED%A0%80",
         "driver=" + "d" * 3000,
     ],

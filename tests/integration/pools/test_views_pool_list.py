@@ -383,3 +383,43 @@ def test_pool_list_claims_unread_says_unknown_and_not_zero(visit: Visit) -> None
     assert visit("/pools/").answer == (
         "How many of 4 devices are free is unknown, since claims or taint rules cannot be read."
     )
+
+
+@pytest.mark.parametrize(
+    "path", ["/pools/", "/devices/", "/resource-slices/", "/pool-status-requests/", "/"]
+)
+@pytest.mark.parametrize("query", ["cluster=typo", "cluster=typo&driver=gpu.example.com"])
+def test_page_of_a_cluster_that_is_not_there_says_so_and_shows_nothing(
+    viewer: Client, path: str, query: str
+) -> None:
+    pool = api_rows.pool(api_rows.cluster("one"), "node-1")
+    api_rows.device(pool, "gpu-0")
+
+    page = main(viewer.get(f"{path}?{query}"))
+
+    empty = page.one("div", class_="empty-state")
+    assert empty.text == "There is no such cluster. There are: one."
+    assert "node-1" not in page.text
+    assert "free" not in page.one("div", class_="answer").text
+
+
+@pytest.mark.parametrize(
+    "path", ["/pools/", "/devices/", "/resource-slices/", "/pool-status-requests/"]
+)
+def test_list_with_nul_in_a_filter_shows_no_row_and_says_why(viewer: Client, path: str) -> None:
+    pool = api_rows.pool(api_rows.cluster("one"), "node-1")
+    api_rows.device(pool, "gpu-0")
+
+    page = main(viewer.get(f"{path}?driver=%00"))
+
+    assert page.all("tbody") == []
+    assert "driver: Nothing holds the character NUL (%00), so this matches nothing." in page.text
+
+
+@pytest.mark.parametrize("path", ["/pools/", "/devices/", "/", "/clusters/status/"])
+def test_page_with_nul_as_its_cluster_is_answered(viewer: Client, path: str) -> None:
+    api_rows.pool(api_rows.cluster("one"), "node-1")
+
+    assert (
+        "There is no cluster called \ufffd." in viewer.get(f"{path}?cluster=%00").content.decode()
+    )

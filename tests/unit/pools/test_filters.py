@@ -161,10 +161,16 @@ def test_device_filter_wrong_value_says_what_to_write(
     assert read.wanted == DeviceFilter()
 
 
-def test_device_filter_drops_nul_and_survives_lone_quotes() -> None:
-    read = read_device_filter({"node": ["node\0-7"], "q": ["it's"]})
+def test_device_filter_survives_lone_quotes() -> None:
+    assert read_device_filter({"q": ["it's"]}).wanted == DeviceFilter(text="it's")
 
-    assert read.wanted == DeviceFilter(nodes=("node-7",), text="it's")
+
+def test_pool_filter_with_nul_says_so_and_still_restricts() -> None:
+    read = read_pool_filter({"driver": ["\0", ""], "node": ["node\0-7"], "q": ["a\0"]})
+
+    message = "Nothing holds the character NUL (%00), so this matches nothing."
+    assert read.problems == tuple(FilterProblem(p, message) for p in ("driver", "node", "q"))
+    assert read.wanted == PoolFilter(drivers=("\ufffd",), nodes=("node\ufffd-7",), text="a\ufffd")
 
 
 def test_slice_filter_reads_every_parameter() -> None:
