@@ -48,7 +48,7 @@ def _django(arguments: Sequence[str]) -> int:
     try:
         execute_from_command_line(["dradash", *arguments])
     except EnvError as error:
-        print(error, file=sys.stderr)
+        sys.stderr.write(f"{error}\n")
         return 1
     return 0
 

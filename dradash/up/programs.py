@@ -94,7 +94,10 @@ def product(home: HomeFolder, address: Address) -> Iterator[Program]:
     )
     yield Program("beat", [*celery, "beat", "--pidfile", ""], after=markers.work_ready)
     yield Program(
-        "starter", [sys.executable, "-m", "dradash.up.starter", address.host, str(address.port)]
+        "starter",
+        [sys.executable, "-m", "dradash.up.starter", address.host, str(address.port)],
+        # Each attempt is short, so that what is waited for is said soon.
+        environment={"DATABASE_CONNECT_TIMEOUT_SECONDS": "2"},
     )
 
 

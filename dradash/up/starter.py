@@ -11,8 +11,9 @@ from pathlib import Path
 
 import django
 import psycopg
+import redis
 from django.conf import settings
-from django.db import OperationalError, connection
+from django.db import DatabaseError, connection
 from environs import EnvError
 from psycopg import sql
 
@@ -23,7 +24,10 @@ from dradash.up.failure import StartFailure
 from dradash.up.folder import HomeFolder
 from dradash.up.programs import STARTER_FAILED, Markers
 
-SERVER_SECONDS = 60
+# Our own may have a crash to recover from; one that is named is there, or its name is wrong.
+PRIVATE_SERVER_SECONDS = 60
+NAMED_SERVER_SECONDS = 20
+SILENT_SECONDS = 3
 PAGE_SECONDS = 120
 POLL_SECONDS = 0.05
 
@@ -42,13 +46,23 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _prepare(home: HomeFolder, address: Address) -> None:
+    from dradash.up import watched  # noqa: PLC0415 -- imports models, which need `django.setup`
+
     markers = Markers(home.run)
+    watching = watched.describe(settings.DRADASH)
+    # What may be named wrongly comes before what takes seconds.
+    if config.given_database_url():
+        wait_for_postgres()
+    if config.given_redis_url():
+        wait_for_redis()
     preparation.collect_static_files(home.static)
     markers.pages_ready.touch()
     wait_for_postgres()
+    wait_for_redis()
     preparation.migrate()
     if told := preparation.create_first_admin():
         print(f"\n{told}", flush=True)
+    print(f"\n{watching}", flush=True)
     # Worker and beat take two seconds of processor time to load: after the page that somebody waits for.
     wait_for_page(address, logs=home.logs)
     markers.work_ready.touch()
@@ -58,19 +72,60 @@ def wait_for_postgres() -> None:
     """Until it takes connections; makes the database if the server is our own."""
     private = not config.given_database_url()
     attempt: Callable[[], None] = _make_database if private else connection.ensure_connection
-    deadline = time.monotonic() + SERVER_SECONDS
-    while True:
-        try:
-            attempt()
-        except (OperationalError, psycopg.OperationalError) as error:
-            if time.monotonic() > deadline:
-                raise StartFailure(
-                    f"Postgres does not answer: {str(error).splitlines()[0]}.",
-                    "Check DATABASE_URL, or read logs/postgres.log in DRADASH_HOME.",
-                ) from error
-            time.sleep(POLL_SECONDS)
-        else:
-            return
+    wait_for("Postgres", "DATABASE_URL", attempt, is_private=private)
+
+
+def wait_for_redis() -> None:
+    """Until it takes commands: without it nobody can sign in, and nothing is read."""
+    with redis.from_url(
+        settings.REDIS_URL, socket_connect_timeout=2, socket_timeout=2, retry=None
+    ) as client:
+        wait_for("Redis", "REDIS_URL", client.ping, is_private=not config.given_redis_url())
+
+
+def wait_for(
+    server: str,
+    variable: str,
+    attempt: Callable[[], object],
+    *,
+    is_private: bool,
+    silent_seconds: float = SILENT_SECONDS,
+    named_seconds: float = NAMED_SERVER_SECONDS,
+) -> None:
+    """Try until it answers; says after a while what is waited for, and raises StartFailure in the end."""
+    began = time.monotonic()
+    limit = PRIVATE_SERVER_SECONDS if is_private else named_seconds
+    has_said_so = False
+    while (error := _failure_of(attempt)) is not None:
+        waited = time.monotonic() - began
+        if waited > limit:
+            raise _absence(server, variable, error, is_private=is_private) from error
+        if waited > silent_seconds and not has_said_so:
+            named = "" if is_private else f", which {variable} names"
+            print(f"Waiting for {server}{named}: {_first_line(error)} …", flush=True)
+            has_said_so = True
+        time.sleep(POLL_SECONDS)
+
+
+def _failure_of(attempt: Callable[[], object]) -> Exception | None:
+    try:
+        attempt()
+    except (DatabaseError, psycopg.Error, redis.RedisError, OSError) as error:
+        return error
+    return None
+
+
+def _absence(server: str, variable: str, error: Exception, *, is_private: bool) -> StartFailure:
+    remedy = (
+        f"Read logs/{server.lower()}.log in DRADASH_HOME."
+        if is_private
+        else f"Start it, or correct {variable}."
+    )
+    return StartFailure(f"{server} does not answer: {_first_line(error)}.", remedy)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0].rstrip(".: ")
 
 
 def wait_for_page(address: Address, *, logs: Path) -> None:

@@ -75,8 +75,10 @@ def test_inspect_needs_neither_settings_nor_database(tmp_path: Path) -> None:
         (
             "LOG_LEVEL",
             "loud",
-            'Environment variable "LOG_LEVEL" invalid: '
-            "['Must be one of: DEBUG, INFO, WARNING, ERROR, CRITICAL.']",
+            (
+                'Environment variable "LOG_LEVEL" invalid: '
+                "['Must be one of: DEBUG, INFO, WARNING, ERROR, CRITICAL.']"
+            ),
         ),
     ],
 )

@@ -1,0 +1,58 @@
+"""Which clusters this start will watch, in words for the terminal, and whether what was named exists."""
+
+from clusters.choices import Source
+from clusters.services import WatchedCluster
+from dradash.config import DradashConfig
+from dradash.up.failure import StartFailure
+from ingest.configured import configured_clusters
+from kube.connect import contexts
+from kube.failures import KubeFailure
+
+_REMEDY = "Correct DRADASH_CLUSTERS or KUBECONFIG, or watch the simulated cluster: dradash up --simulated."
+
+
+def describe(config: DradashConfig) -> str:
+    """One line, and a warning for each cluster that is not in its kubeconfig; raises StartFailure when none is.
+
+    Asks no API server more than `configured_clusters` does: one that is away now may come.
+    """
+    found = configured_clusters(config) or []
+    if not found:
+        return "Watching: what was watched before; no cluster answers."
+    problems = [problem for each in found if (problem := _problem(each))]
+    if len(problems) == len(found):
+        raise StartFailure(" ".join(problems), _REMEDY)
+    words = ", ".join(f"{each.name} ({_words(each, config)})" for each in found)
+    return "\n".join([f"Watching: {words}", *(f"Warning: {problem}" for problem in problems)])
+
+
+def _words(cluster: WatchedCluster, config: DradashConfig) -> str:
+    match cluster.source:
+        case Source.SIMULATED if config.simulated:
+            return "simulated"
+        case Source.SIMULATED:
+            return "simulated, since no real cluster answers"
+        case Source.IN_CLUSTER:
+            return "in-cluster"
+        case _:
+            target = cluster.target
+            return f"kubeconfig context {target.context}" + (
+                f" of {target.path}" if target.path else ""
+            )
+
+
+def _problem(cluster: WatchedCluster) -> str | None:
+    target = cluster.target
+    if target.kind != "kubeconfig":
+        return None
+    try:
+        known = contexts(target.path)
+    except KubeFailure as failure:
+        return failure.message
+    where = f"The kubeconfig {target.path}" if target.path else "The kubeconfig"
+    if target.context is None:
+        return f"{where} has no current context."
+    if any(context.name == target.context for context in known):
+        return None
+    names = ", ".join(context.name for context in known) or "none"
+    return f"{where} has no context {target.context}; it has: {names}."
