@@ -34,6 +34,7 @@ def cluster(row: Cluster, known: Known) -> Json:
         **_capabilities(row.capabilities),
         "kinds": [_kind(each) for each in row.kinds.all()],
         "observed_at": fresh.observed_at,
+        "stale": fresh.is_stale(known.now),
         "source": fresh.source,
     }
 
@@ -52,6 +53,19 @@ def gap(row: Gap, *, cluster_name: str) -> Json:
         "reason": row.reason,
         "message": row.message,
     }
+
+
+def freshness(known: Known) -> list[Json]:
+    """How old the figures of each cluster are, in order of name."""
+    return [
+        {
+            "cluster": fresh.cluster_name,
+            "observed_at": fresh.observed_at,
+            "stale": fresh.is_stale(known.now),
+            "source": fresh.source,
+        }
+        for fresh in sorted(known.freshness.values(), key=lambda each: each.cluster_name)
+    ]
 
 
 def open_gaps(known: Known) -> list[Json]:

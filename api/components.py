@@ -41,6 +41,9 @@ SOURCE = text(
     "What the figures were computed from.",
     example="computed from ResourceSlices at 81273, ResourceClaims at 81270",
 )
+STALE = yes_or_no(
+    "Whether it was read longer ago than DRADASH_STALE_AFTER_SECONDS, or never.", example=False
+)
 PROBLEMS = array(ref("Problem"), "What a person should know about it, the worst first.")
 CAPACITY = array(ref("Capacity"), "Capacity by name.")
 
@@ -76,6 +79,13 @@ def _list(of: str, what: str) -> Json:
             "count": count("How many match, on all pages.", example=128),
             "next": text("URL of the next page.", example=_NEXT, null=True, format="uri"),
             "previous": text("URL of the page before.", example=_NEXT, null=True, format="uri"),
+            "stale": yes_or_no(
+                "Whether any cluster asked for was read longer ago than it should have been, or never.",
+                example=False,
+            ),
+            "freshness": array(
+                ref("Freshness"), "How old the figures of each cluster asked for are."
+            ),
             "gaps": array(
                 ref("Gap"), "Gaps that last in the clusters asked for: something may be missed."
             ),
@@ -242,6 +252,7 @@ _CLUSTER: Json = {
     ),
     "kinds": array(ref("ClusterKind"), "How far each kind of object has been read."),
     "observed_at": OBSERVED_AT,
+    "stale": STALE,
     "source": SOURCE,
 }
 
@@ -307,6 +318,10 @@ SCHEMAS: dict[str, Json] = {
             "reason": text("Why, in a word.", example="unreachable"),
             "message": text("Why, in words.", example="connection refused"),
         },
+    ),
+    "Freshness": record(
+        "How old the figures of one cluster are.",
+        {"cluster": CLUSTER, "observed_at": OBSERVED_AT, "stale": STALE, "source": SOURCE},
     ),
     "Pool": record("A pool, as derived from its newest generation.", _POOL),
     "PoolList": _list("Pool", "pools"),

@@ -19,7 +19,7 @@ from clusters.models import Cluster, Gap
 from clusters.queries import Freshness
 
 # Counted up when shapes change, so that no reader keeps an answer of the old shape.
-SHAPES = 1
+SHAPES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,10 @@ class Known:
         moments = [fresh.observed_at for fresh in self.freshness.values()]
         known = [moment for moment in moments if moment is not None]
         return min(known) if known and len(known) == len(moments) else None
+
+    def is_stale(self) -> bool:
+        """Whether figures of any of these clusters are older than they should be."""
+        return any(fresh.is_stale(self.now) for fresh in self.freshness.values())
 
 
 def read_known(*, now: datetime) -> Known:

@@ -37,6 +37,10 @@ HEADERS: Json = {
         "description": "Weak. The same while figures and trust in them are the same.",
         "schema": {"type": "string"},
     },
+    "Dradash-Stale": {
+        "description": "Whether any cluster asked for was read longer ago than it should have been, or never.",
+        "schema": {"type": "string", "enum": ["true", "false"]},
+    },
     "Dradash-Observed-At": {
         "description": (
             "As of when the figures hold, newer than `observed_at` of an answer kept since. "

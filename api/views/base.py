@@ -97,6 +97,7 @@ class ReadView(APIView):
         response["ETag"] = etag(request, known, also=also)
         response["Cache-Control"] = CACHE_CONTROL
         patch_vary_headers(response, ["Accept", "Authorization", "Cookie"])
+        response["Dradash-Stale"] = "true" if known.is_stale() else "false"
         observed_at = known.observed_at()
         if observed_at is not None:
             response["Dradash-Observed-At"] = observed_at.isoformat().replace("+00:00", "Z")

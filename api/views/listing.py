@@ -79,6 +79,8 @@ class ListView(ReadView, Generic[M]):
             "count": rows.count(),
             "next": _link(request, page.next_cursor),
             "previous": _link(request, page.previous_cursor),
+            "stale": asked.is_stale(),
+            "freshness": cluster_shapes.freshness(asked),
             "gaps": cluster_shapes.open_gaps(asked),
             "results": [self.shape(row, known) for row in page.rows],
         }

@@ -169,7 +169,7 @@ class ClusterList(ListView[Cluster]):
         **_plain("pool_status_requests"),
         **_inside("reach", "state", "message", "changed_at"),
         **_plain("server_version", "discovered_at", "versions", "rights", "gates"),
-        **_plain("observed_at", "source"),
+        **_plain("observed_at", "source", "stale"),
     }
 
     def read_filter(self, params: Params) -> Read[Any]:

@@ -1,5 +1,6 @@
 import csv
 import io
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -373,3 +374,57 @@ def test_list_with_an_odd_value_is_answered(get: Any, query: str) -> None:
     api_rows.device(api_rows.pool(api_rows.cluster()))
 
     assert get(f"devices/?{query}")["count"] in {0, 1}
+
+
+SOURCE = (
+    "computed from ResourceSlices at 81273, ResourceClaims at 81273, DeviceTaintRules at 81273"
+)
+
+
+def known_as_of(cluster: str, observed_at: str | None, *, is_stale: bool) -> dict[str, Any]:
+    return {"cluster": cluster, "observed_at": observed_at, "stale": is_stale, "source": SOURCE}
+
+
+FRESH = known_as_of("fresh", "2026-03-01T12:00:00Z", is_stale=False)
+OLD = known_as_of("old", "2026-03-01T10:00:00Z", is_stale=True)
+NEVER = known_as_of("never", None, is_stale=True)
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize(
+    ("query", "is_stale", "freshness"),
+    [
+        ("", True, [FRESH, NEVER, OLD]),
+        ("cluster=fresh", False, [FRESH]),
+        ("cluster=old", True, [OLD]),
+        ("cluster=never", True, [NEVER]),
+    ],
+)
+@pytest.mark.parametrize("name", LISTS[1:])
+def test_list_says_which_clusters_are_stale(
+    api: Client, name: str, query: str, is_stale: bool, freshness: list[Any]
+) -> None:
+    api_rows.cluster("old", synced_at=api_rows.NOON - timedelta(hours=2))
+    api_rows.cluster("fresh")
+    api_rows.cluster("never", synced_at=None)
+
+    answer = api.get(f"/api/v1/{name}/?{query}")
+
+    body = answer.json()
+    assert (body["stale"], body["freshness"]) == (is_stale, freshness)
+    assert answer["Dradash-Stale"] == str(is_stale).lower()
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize(("hours", "said"), [(0, "false"), (2, "true")])
+def test_answer_without_an_envelope_says_in_a_header_whether_it_is_stale(
+    api: Client, hours: int, said: str
+) -> None:
+    cluster = api_rows.cluster(synced_at=api_rows.NOON - timedelta(hours=hours))
+    pool = api_rows.pool(cluster)
+
+    paths = ("pools/?format=csv", f"pools/{pool.id}/", f"pools/{pool.id}/history/")
+    answers = [api.get(f"/api/v1/{path}") for path in paths]
+
+    assert [answer["Dradash-Stale"] for answer in answers] == [said] * 3
+    assert api.get("/api/v1/clusters/").json()["results"][0]["stale"] is (said == "true")
