@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from dradash import probes
+from dradash.database_watch import watched_database
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
@@ -32,6 +33,16 @@ def content_security_policy(get_response: GetResponse) -> GetResponse:
         response = get_response(request)
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         return response
+
+    return middleware
+
+
+def database_watch(get_response: GetResponse) -> GetResponse:
+    """Bounds how long an answer waits for a Postgres that went silent; the body of a streamed one is not watched."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        with watched_database():
+            return get_response(request)
 
     return middleware
 

@@ -39,8 +39,9 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "dradash.middleware.probe",
     "dradash.middleware.content_security_policy",
+    "dradash.middleware.probe",
+    "dradash.middleware.database_watch",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # A list of 50 rows is 100 KB of HTML and 10 KB on the wire; the length of an answer is blurred against BREACH.

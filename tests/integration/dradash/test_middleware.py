@@ -35,6 +35,14 @@ def test_page_carries_every_protection(client: Client) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_probe_carries_the_content_security_policy(client: Client, path: str) -> None:
+    policy = client.get(path).headers["Content-Security-Policy"]
+
+    assert policy.startswith("default-src 'none'; ")
+
+
+@pytest.mark.django_db
 def test_login_page_has_no_inline_script_or_style(client: Client) -> None:
     page = client.get("/accounts/login/").content.decode()
 

@@ -1,6 +1,8 @@
 import psycopg
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from dradash.up import starter
 from dradash.up.address import free_local_port
@@ -28,7 +30,7 @@ def test_wait_for_postgres_that_is_away_says_so_soon_and_then_gives_up(
 
 def test_wait_for_redis_that_is_away_gives_up_and_names_the_variable() -> None:
     with (
-        redis.Redis(port=free_local_port(), retry=None) as client,
+        redis.Redis(port=free_local_port(), retry=Retry(NoBackoff(), 0)) as client,
         pytest.raises(StartFailure, match=r"^Redis does not answer: .+ correct REDIS_URL\.$"),
     ):
         starter.wait_for("Redis", "REDIS_URL", client.ping, is_private=False, named_seconds=0.2)
