@@ -1,11 +1,12 @@
 from django.urls import path
 
 from api.negotiation import OpenAPIYAML
-from api.views import details, history, lists, schema
+from api.views import details, history, index, lists, schema
 
 app_name = "api"
 
 urlpatterns = [
+    path("", index.Index.as_view(), name="index"),
     path("openapi.json", schema.OpenAPIDocument.as_view(), name="openapi"),
     path(
         "openapi.yaml",

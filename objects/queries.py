@@ -130,7 +130,7 @@ def live_objects(cluster_id: int, kind: str, *, at: datetime) -> list[LiveObject
             ) versions ORDER BY object_id, at DESC
         ) newest WHERE op NOT IN ('deleted', 'resync_deleted') ORDER BY object_id
         """,
-        {"cluster": cluster_id, "kind": kind, "at": at, "start": latest},  # type: ignore[arg-type]
+        {"cluster": cluster_id, "kind": kind, "at": at, "start": latest},  # type: ignore[arg-type]  # stubs know text only
     )
     return [LiveObject(object_id, Version(digest, gen)) for object_id, digest, gen in found]
 

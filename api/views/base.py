@@ -58,8 +58,9 @@ class ReadView(APIView):
     def get_exception_handler(self) -> Any:
         return on_exception
 
-    # The types of REST framework know its own Response only.
-    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+    def options(  # type: ignore[override]  # its types know the Response of REST framework only
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
         """Which methods there are; REST framework adds the Allow header."""
         del request, args, kwargs
         return HttpResponse(status=204)

@@ -1,16 +1,22 @@
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any, ClassVar
 
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from api import shapes
+from api.csv_text import Columns, csv_chunks
 from api.known import read_known
+from api.negotiation import CSVText, JSONText
 from api.parameters import Parameters
-from api.views.base import ReadView, encode
+from api.views.base import Json, ReadView, encode
+from dra.series import FIGURES
 from pools import queries
 from pools.models import Pool
 
@@ -30,6 +36,22 @@ STEPS = {
 }
 
 
+def _figure(member: str, name: str) -> Callable[[Json], Any]:
+    """A figure of a point; least and most are null without a step."""
+    return lambda point: (point[member] or {}).get(name)
+
+
+COLUMNS: Columns = {
+    **{name: itemgetter(name) for name in ("cluster", "driver", "pool", "at", "generation")},
+    "complete": itemgetter("complete"),
+    **{
+        f"{member}_{name}": _figure(member, name)
+        for member in ("devices", "least", "most")
+        for name in FIGURES
+    },
+}
+
+
 class PoolHistory(ReadView):
     """What a pool was like over a time.
 
@@ -40,7 +62,8 @@ class PoolHistory(ReadView):
     operation_id = "pool_history"
     summary = "Read the history of one pool"
     tag = "Pools"
-    answers: ClassVar = {"application/json": "PoolHistory"}
+    answers: ClassVar = {"application/json": "PoolHistory", "text/csv": "CSV"}
+    renderer_classes: Sequence[type[BaseRenderer]] = (JSONText, CSVText)
     allowed = ("from", "to", "step", "format")
 
     def get(self, request: Request, id: int) -> HttpResponseBase:
@@ -65,7 +88,21 @@ class PoolHistory(ReadView):
             check_changes(parameters, row, start=start, end=end)
         found = queries.pool_history(row, start=start, end=end, step=step)
         body = shapes.history(row, found, known)
+        if request.accepted_renderer.format == CSVText.format:
+            return self.tagged(request, _csv(body, now=now), known=known, also=also)
         return self.answer(request, encode(body), known=known, also=also)
+
+
+def _csv(body: Json, *, now: datetime) -> HttpResponse:
+    """A line per point; in a gap its figures are empty. There are few enough points to send them at once."""
+    whose = {name: body[name] for name in ("cluster", "driver", "pool")}
+    lines = csv_chunks(({**whose, **point} for point in body["points"]), COLUMNS)
+    name = f"pool-history-{body['id']}-{now:%Y%m%dT%H%M%SZ}.csv"
+    return HttpResponse(
+        b"".join(lines),
+        content_type="text/csv; charset=utf-8; header=present",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
 
 
 def check_range(

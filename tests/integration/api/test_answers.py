@@ -227,3 +227,22 @@ def test_query_that_takes_too_long_is_503(rf: RequestFactory, db: None) -> None:
     response: Any = Slow.as_view()(rf.get("/api/v1/slow/"))
 
     assert (response.status_code, b"database_slow" in response.content) == (503, True)
+
+
+def test_root_names_every_list_and_description(get: Any) -> None:
+    at = "http://testserver/api/v1/"
+
+    assert get("") == {
+        "clusters": f"{at}clusters/",
+        "pools": f"{at}pools/",
+        "devices": f"{at}devices/",
+        "resource-slices": f"{at}resource-slices/",
+        "pool-status-requests": f"{at}pool-status-requests/",
+        "docs": f"{at}docs/",
+        "openapi": f"{at}openapi.json",
+        "openapi-yaml": f"{at}openapi.yaml",
+    }
+
+
+def test_root_is_for_those_who_are_signed_in(client: Client, db: None) -> None:
+    assert client.get("/api/v1/").status_code == 401

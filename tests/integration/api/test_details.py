@@ -143,7 +143,6 @@ def test_pool_status_request_shows_answer_and_differences(get: Any) -> None:
         "pools/99999999999999999999999999/",
         "pools/node-1/",
         "nothing/",
-        "",
     ],
 )
 def test_address_of_nothing_is_a_problem(refused: Any, path: str) -> None:

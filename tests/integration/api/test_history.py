@@ -1,9 +1,13 @@
+import csv
+import io
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 import time_machine
+from django.test import Client
 
+from dra.series import FIGURES
 from objects.services import partitions
 from pools.models import Pool, PoolSample
 from tests.factories import api_rows
@@ -207,3 +211,50 @@ def test_history_takes_the_same_queries_whatever_its_length(
 
     with django_assert_num_queries(9):
         history("from=2026-03-01T12:00:00Z")
+
+
+def history_csv(api: Client, row: Pool, query: str) -> list[dict[str, str]]:
+    with time_machine.travel(NOON + timedelta(hours=4), tick=False):
+        answer = api.get(f"/api/v1/pools/{row.id}/history/?format=csv&{query}")
+    assert (answer.status_code, answer["Content-Type"]) == (
+        200,
+        "text/csv; charset=utf-8; header=present",
+    )
+    name = f"pool-history-{row.id}-20260301T160000Z.csv"
+    assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
+    return list(csv.DictReader(io.StringIO(answer.content.decode())))
+
+
+def test_history_as_csv_has_a_line_per_change(api: Client, row: Pool) -> None:
+    sample(row, NOON + timedelta(hours=1), 3)
+    sample(row, NOON + timedelta(hours=2), None)
+
+    first, second = history_csv(api, row, "from=-4h")[-2:]
+
+    nothing = {f"{of}_{name}": "" for of in ("least", "most") for name in FIGURES}
+    assert first == {
+        "cluster": "prod",
+        "driver": "gpu.example.com",
+        "pool": "node-1",
+        "at": "2026-03-01T13:00:00Z",
+        "generation": "3",
+        "complete": "true",
+        "devices_total": "4",
+        "devices_allocated": "1",
+        "devices_partly_used": "0",
+        "devices_unavailable": "0",
+        "devices_blocked": "0",
+        "devices_available": "3",
+        **nothing,
+    }
+    assert (second["at"], second["devices_available"]) == ("2026-03-01T14:00:00Z", "")
+
+
+def test_history_as_csv_with_a_step_has_least_and_most(api: Client, row: Pool) -> None:
+    sample(row, NOON, 1)
+    sample(row, NOON + timedelta(minutes=30), 3)
+
+    (line,) = history_csv(api, row, "from=2026-03-01T12:00:00Z&to=2026-03-01T13:00:00Z&step=1h")
+
+    found = [float(line[f"{of}_available"]) for of in ("devices", "least", "most")]
+    assert found == [2.0, 1.0, 3.0]
