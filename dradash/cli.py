@@ -2,7 +2,9 @@
 
 import os
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 OVERVIEW = """usage: dradash COMMAND ...
 
@@ -24,8 +26,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not given or given[0] in {"-h", "--help"}:
         sys.stdout.write(OVERVIEW)
         sys.exit(0 if given else 2)
+    if given[0] in {"--version", "version"}:
+        sys.stdout.write(f"{_version()}\n")
+        sys.exit(0)
     command = COMMANDS.get(given[0])
     sys.exit(command(given[1:]) if command else _django(given))
+
+
+def _version() -> str:
+    project = Path(__file__).resolve().parent.parent / "pyproject.toml"
+    version: str = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
+    return version
 
 
 def _up(arguments: Sequence[str]) -> int:

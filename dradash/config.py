@@ -71,7 +71,7 @@ def read_config() -> DradashConfig:
             watch_window_seconds=env.int(
                 "WATCH_WINDOW_SECONDS", 10, validate=validate.Range(min=5, max=300)
             ),
-            stale_after_seconds=env.int("STALE_AFTER_SECONDS", 60, validate=_AT_LEAST_ONE),
+            stale_after_seconds=env.int("STALE_AFTER_SECONDS", 30, validate=_AT_LEAST_ONE),
             page_refresh_seconds=env.int("PAGE_REFRESH_SECONDS", 1, validate=_AT_LEAST_ONE),
             retention_days=env.int("RETENTION_DAYS", 30, validate=_AT_LEAST_ONE),
             rollup_retention_days=env.int("ROLLUP_RETENTION_DAYS", 400, validate=_AT_LEAST_ONE),

@@ -29,11 +29,11 @@ def describe(config: DradashConfig) -> str:
 def _words(cluster: WatchedCluster, config: DradashConfig) -> str:
     match cluster.source:
         case Source.SIMULATED if config.simulated:
-            return "simulated"
+            return "the bundled cluster"
         case Source.SIMULATED:
-            return "simulated, since no real cluster answers"
+            return "the bundled cluster, since no real one answers"
         case Source.IN_CLUSTER:
-            return "in-cluster"
+            return "the cluster that this runs in"
         case _:
             target = cluster.target
             return f"kubeconfig context {target.context}" + (

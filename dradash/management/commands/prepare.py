@@ -1,8 +1,9 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from dradash.up import preparation
+from dradash.up.failure import StartFailure
 
 
 class Command(BaseCommand):
@@ -10,5 +11,9 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         preparation.migrate()
-        if told := preparation.create_first_admin():
+        try:
+            told = preparation.create_first_admin()
+        except StartFailure as failure:
+            raise CommandError(str(failure)) from failure
+        if told:
             self.stdout.write(told)

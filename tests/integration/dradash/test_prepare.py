@@ -3,7 +3,7 @@ import re
 import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 
 def prepare(capsys: pytest.CaptureFixture[str]) -> str:
@@ -34,6 +34,20 @@ def test_prepare_takes_the_password_that_is_given_and_does_not_show_it(
 
     assert told == "Sign in as admin with the password in DRADASH_ADMIN_PASSWORD.\n"
     assert authenticate(username="admin", password="given by hand") == User.objects.get()
+
+
+@pytest.mark.django_db
+def test_prepare_with_a_weak_password_makes_nobody_and_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DRADASH_ADMIN_PASSWORD", "a")
+
+    with pytest.raises(
+        CommandError, match=r"^DRADASH_ADMIN_PASSWORD is not accepted: .* too short"
+    ):
+        call_command("prepare")
+
+    assert not User.objects.exists()
 
 
 @pytest.mark.django_db

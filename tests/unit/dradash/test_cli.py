@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,13 @@ def test_help_names_our_commands_without_settings() -> None:
         0,
         ["up", "inspect", "sync", "token", "changepassword", "createsuperuser", "migrate"],
     )
+
+
+@pytest.mark.parametrize("asked", ["--version", "version"])
+def test_version_is_that_of_the_project(asked: str) -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+
+    assert dradash(asked).stdout == f"{project['version']}\n"
 
 
 def test_no_command_shows_them_and_fails() -> None:

@@ -29,7 +29,7 @@ def test_read_config_without_variables_returns_defaults() -> None:
         simulated=False,
         simulator_url=None,
         watch_window_seconds=10,
-        stale_after_seconds=60,
+        stale_after_seconds=30,
         page_refresh_seconds=1,
         retention_days=30,
         rollup_retention_days=400,

@@ -39,7 +39,7 @@ def test_describe_names_each_context_and_its_file(kubeconfig: Path) -> None:
 
 @pytest.mark.parametrize(
     ("asked_for", "words"),
-    [(True, "simulated"), (False, "simulated, since no real cluster answers")],
+    [(True, "the bundled cluster"), (False, "the bundled cluster, since no real one answers")],
 )
 def test_describe_of_the_simulated_cluster_says_why(asked_for: bool, words: str) -> None:
     config = replace(
