@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -9,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
+from clusters.queries import Freshness
 from clusters.views.frame import Scope, scope_of
 from clusters.views.kubectl import get_resource_slices
 from pools import filters, queries
@@ -26,7 +28,7 @@ from pools.views.shared import (
     params_of,
     problems_of,
 )
-from ui.formatting import number
+from ui.formatting import age, exact_time, number
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
 from ui.lists import Choice, Column, Filter, ListView, list_view
 from ui.paging import InvalidCursor, Page, keyset_page
@@ -46,6 +48,8 @@ class PoolLine:
     generation_note: str
     problems: tuple[ShownProblem, ...]
     is_stale: bool
+    # What its figures were computed from, and as of when, in words.
+    provenance: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,7 @@ def _page(request: HttpRequest, found: QuerySet[Pool]) -> tuple[Page[Pool], list
 
 
 def _line(pool: Pool, scope: Scope) -> PoolLine:
+    fresh = scope.fresh[pool.cluster_id]
     return PoolLine(
         pool=pool,
         cluster=scope.name_of(pool.cluster_id),
@@ -128,8 +133,22 @@ def _line(pool: Pool, scope: Scope) -> PoolLine:
         fits=fits_now(pool),
         generation_note=generation_note(pool),
         problems=problems_of(pool),
-        is_stale=scope.fresh[pool.cluster_id].is_stale(scope.now),
+        is_stale=fresh.is_stale(scope.now),
+        provenance=_provenance(fresh, now=scope.now),
     )
+
+
+def _provenance(fresh: Freshness, *, now: datetime) -> str:
+    words = {
+        "source": fresh.source,
+        "moment": exact_time(fresh.observed_at),
+        "age": age(fresh.observed_at, now=now),
+    }
+    if fresh.observed_at is None:
+        return _("%(source)s; not all of it has been read yet") % words
+    if fresh.is_stale(now):
+        return _("%(source)s; as of %(moment)s, %(age)s: stale") % words
+    return _("%(source)s; as of %(moment)s") % words
 
 
 def _columns(*, has_cluster: bool) -> list[Column]:

@@ -197,20 +197,29 @@ def _list_answer(scope: Scope) -> str:
     latest = queries.latest_comparisons(ids)
     answered = sum(row.pools_answered or 0 for row in latest)
     differing = sum(row.pools_differing or 0 for row in latest)
-    words = []
-    if latest and not differing:
-        words.append(_("The server's figures are ours, by the latest answer about each driver."))
-    elif latest:
+    words = [_agreed(answered - differing, answered)] if answered else []
+    if differing:
         text = ngettext(
-            "The server counts %(n)s of %(all)s pools otherwise than we do, for reasons given beside it.",
-            "The server counts %(n)s of %(all)s pools otherwise than we do, for reasons given beside them.",
+            "%(n)s differs, with its reason beside it.",
+            "%(n)s differ, each with its reason beside it.",
             differing,
         )
-        words.append(text % {"n": number(differing), "all": number(answered)})
+        words.append(text % {"n": number(differing)})
     off = [row.name for row in scope.rows if not cluster_queries.makes_pool_status_requests(row)]
+    if not answered and len(off) < len(scope.rows):
+        words.append(_("No answer about a whole driver was compared with our figures yet."))
     if off:
         words.append(_("Switched off for %(names)s.") % {"names": ", ".join(off)})
     return " ".join(words)
+
+
+def _agreed(agreed: int, answered: int) -> str:
+    text = ngettext(
+        "The server agreed with us on %(agreed)s of %(n)s pool in its latest answer about each driver.",
+        "The server agreed with us on %(agreed)s of %(n)s pools in its latest answer about each driver.",
+        answered,
+    )
+    return text % {"agreed": number(agreed), "n": number(answered)}
 
 
 @require_GET

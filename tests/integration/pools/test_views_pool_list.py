@@ -1,3 +1,4 @@
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -5,6 +6,7 @@ import pytest
 from django.test import Client
 
 from tests.factories import api_rows
+from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
 from tests.pages import main
 
@@ -423,3 +425,26 @@ def test_page_with_nul_as_its_cluster_is_answered(viewer: Client, path: str) -> 
     assert (
         "There is no cluster called \ufffd." in viewer.get(f"{path}?cluster=%00").content.decode()
     )
+
+
+SOURCE = (
+    "computed from ResourceSlices at 81273, ResourceClaims at 81273, DeviceTaintRules at 81273"
+)
+
+
+@pytest.mark.parametrize(
+    ("synced_at", "said"),
+    [
+        (NOON, "as of 1 Mar 2026 12:00:00 UTC"),
+        (NOON - timedelta(hours=2), "as of 1 Mar 2026 10:00:00 UTC, 2 h ago: stale"),
+        (None, "not all of it has been read yet"),
+    ],
+)
+def test_pool_list_says_of_each_figure_where_it_is_from_and_how_old(
+    visit: Visit, synced_at: datetime | None, said: str
+) -> None:
+    api_rows.pool(api_rows.cluster(synced_at=synced_at))
+
+    (cell,) = visit("/pools/").one("tbody").all("td", data_label="Free")
+
+    assert cell.attributes["title"] == f"{SOURCE}; {said}"

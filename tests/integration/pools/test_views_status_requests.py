@@ -53,7 +53,8 @@ def test_status_list_shows_outcome_and_agreement(visit: Visit, cluster: Cluster)
         },
     ]
     assert page.answer == (
-        "The server counts 1 of 2 pools otherwise than we do, for reasons given beside it."
+        "The server agreed with us on 1 of 2 pools in its latest answer about each driver."
+        " 1 differs, with its reason beside it."
     )
 
 
@@ -65,7 +66,15 @@ def test_status_list_answers_by_the_latest_comparison_of_each_driver(
     api_rows.status_request(cluster, "one", pool_name="node-1", pools_differing=1)
 
     assert visit("/pool-status-requests/").answer == (
-        "The server's figures are ours, by the latest answer about each driver."
+        "The server agreed with us on 1 of 1 pool in its latest answer about each driver."
+    )
+
+
+def test_status_list_without_a_comparison_says_so(visit: Visit, cluster: Cluster) -> None:
+    api_rows.status_request(cluster, pool_name="node-1")
+
+    assert visit("/pool-status-requests/").answer == (
+        "No answer about a whole driver was compared with our figures yet."
     )
 
 
