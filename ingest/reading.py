@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 # The API server sends no bookmark in shorter windows.
 _SHORTEST_WINDOW_SECONDS: Final = 5
 _COUNT_EVERY: Final = 500
+# A full read is mostly over about as soon as those of the other kinds: to wait so long for them is cheaper than another window.
+_WAIT_FOR_OTHERS_SECONDS: Final = 1.0
+_LOOK_SECONDS: Final = 0.02
 _RESTORED_MESSAGE: Final = (
     "It knows only older versions than we have read, as after a restore of etcd from a backup."
 )
@@ -78,6 +81,15 @@ class Round:
         """Time is up, and nobody is in a full read, or in what follows from it, that others would have to wait for."""
         with self._lock:
             return self.seconds_left <= 0 and not self._reading and not self.is_writer_busy
+
+    def is_over_within(self, seconds: float) -> bool:
+        """Whether it is over once the others had so long to come to their end; at once False while there is time left."""
+        until = time.monotonic() + seconds
+        while not self.is_over:
+            if self.seconds_left > 0 or time.monotonic() > until:
+                return False
+            time.sleep(_LOOK_SECONDS)
+        return True
 
 
 @dataclass(slots=True)
@@ -121,7 +133,7 @@ class Reader:
                     self._read_all()
             except Expired as expired:
                 self._lose_cursor(RELIST, expired.message)
-            if self.round.is_over:
+            if self.round.is_over_within(_WAIT_FOR_OTHERS_SECONDS):
                 return
 
     def _read_all(self) -> None:

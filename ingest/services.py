@@ -36,6 +36,7 @@ from ingest.messages import (
     ReaderCrashed,
     ReaderEnded,
     ReadFailed,
+    ReadingDone,
     WindowEnded,
 )
 from ingest.reading import Reader, Round
@@ -295,7 +296,9 @@ class _Pass:
         self._writer = writer
         self._clock = clock
         self._running = {reader.kind for reader in readers}
+        # Kinds whose window ended well, and those of which anything could be read.
         self._current: set[str] = set()
+        self._answered: set[str] = set()
         self._reach: KindFailure | None = None
         self._readers = readers
         self._threads = [
@@ -364,15 +367,19 @@ class _Pass:
             self._running.discard(message.kind)
         elif isinstance(message, WindowEnded):
             self._current.add(message.kind)
+            self._answered.add(message.kind)
+        elif isinstance(message, ReadingDone):
+            self._answered.add(message.kind)
         elif isinstance(message, ReadFailed):
             self._current.discard(message.kind)
+            self._answered.discard(message.kind)
             self._reach = message.failure
         elif isinstance(message, ReaderCrashed):
             raise message.error
 
     def _record_reach(self) -> None:
         """The cluster is reachable when anything of it could be read."""
-        if self._reach is None or self._current:
+        if self._reach is None or self._answered:
             clusters.record_reach(self._cluster_id, Reach.OK, message="", now=self._clock())
         else:
             clusters.record_reach(

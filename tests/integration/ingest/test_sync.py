@@ -201,6 +201,8 @@ def test_right_that_is_missing_leaves_figures_unknown_and_the_other_kinds_alone(
 
     sync()
 
+    cluster.refresh_from_db()
+    assert cluster.reach == "ok"
     assert kind(cluster, "ResourceClaim").state == "forbidden"
     assert kind(cluster, "ResourceSlice").state == "watching"
     assert figures() == (1, True, 2, None, None, None)
