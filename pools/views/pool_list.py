@@ -101,7 +101,7 @@ def pool_list_page(request: HttpRequest, scope: Scope) -> PoolListPage:
     return PoolListPage(
         answer=_answer(queries.driver_figures([scope.chosen_name] if scope.chosen_name else [])),
         list=view,
-        lines=tuple(_line(pool, scope) for pool in page.rows),
+        lines=_lines(page.rows, scope),
         empty=None
         if page.rows
         else emptiness(scope, noun=_("pools"), is_filtered=view.is_filtered),
@@ -124,17 +124,23 @@ def _page(request: HttpRequest, found: QuerySet[Pool]) -> tuple[Page[Pool], list
         return keyset_page(found, order=order, cursor=None), problems
 
 
-def _line(pool: Pool, scope: Scope) -> PoolLine:
-    fresh = scope.fresh[pool.cluster_id]
-    return PoolLine(
-        pool=pool,
-        cluster=scope.name_of(pool.cluster_id),
-        devices=counts_of(pool),
-        fits=fits_now(pool),
-        generation_note=generation_note(pool),
-        problems=problems_of(pool),
-        is_stale=fresh.is_stale(scope.now),
-        provenance=_provenance(fresh, now=scope.now),
+def _lines(rows: Sequence[Pool], scope: Scope) -> tuple[PoolLine, ...]:
+    """The rows. What is the same for all pools of a cluster is put into words once."""
+    found = {number: scope.fresh[number] for number in {pool.cluster_id for pool in rows}}
+    stale = {number: fresh.is_stale(scope.now) for number, fresh in found.items()}
+    provenance = {number: _provenance(fresh, now=scope.now) for number, fresh in found.items()}
+    return tuple(
+        PoolLine(
+            pool=pool,
+            cluster=scope.name_of(pool.cluster_id),
+            devices=counts_of(pool),
+            fits=fits_now(pool),
+            generation_note=generation_note(pool),
+            problems=problems_of(pool),
+            is_stale=stale[pool.cluster_id],
+            provenance=provenance[pool.cluster_id],
+        )
+        for pool in rows
     )
 
 
