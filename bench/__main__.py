@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 
 from bench import churn, large, pages
-from bench.servers import Step, migrate, private_postgres, simulated_cluster
+from bench.servers import Step, environment, migrate, private_postgres, simulated_cluster
 
 
 def measure_large() -> int:
@@ -30,9 +31,17 @@ def measure_live() -> int:
     return 0
 
 
-def run_module(name: str) -> int:
+def measure_kills() -> int:
+    """On a Postgres of its own: nobody else may follow its cluster, or stop following it."""
+    with private_postgres() as database:
+        migrate(database)
+        return run_module("kills", **environment(database))
+
+
+def run_module(name: str, **variables: str) -> int:
     """A measurement that is a program of its own."""
-    return subprocess.run([sys.executable, "-m", f"bench.{name}"], check=False).returncode
+    command = [sys.executable, "-m", f"bench.{name}"]
+    return subprocess.run(command, check=False, env={**os.environ, **variables}).returncode
 
 
 MEASUREMENTS = {
@@ -46,10 +55,7 @@ MEASUREMENTS = {
         "how soon a change of a real API server is on the page; needs Go",
         lambda: run_module("freshness"),
     ),
-    "kills": (
-        "100 kills of the worker; needs DATABASE_URL",
-        lambda: run_module("kills"),
-    ),
+    "kills": ("100 kills of the worker at random moments", measure_kills),
     "outages": (
         "Postgres, API server and disk away for a while",
         lambda: run_module("outages"),

@@ -4,7 +4,7 @@ A simulated cluster changes all the time; a worker follows it and is killed (SIG
 everything, then while it watches. At the end the log must have each change exactly once, what is stored must be what a fresh list
 tells, and the figures must be those of the core over that list.
 
-Needs a Postgres that DATABASE_URL names, for instance that of a running `make run`; leaves a cluster named after the run in it.
+Needs a Postgres that DATABASE_URL names and that no running DRA-Dash uses; `python -m bench kills` starts one.
 """
 
 import argparse
