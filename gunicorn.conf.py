@@ -1,4 +1,5 @@
 """Read by gunicorn on its own, for `dradash up` and for the image alike; the address is given on the command line."""
+
 wsgi_app = "dradash.wsgi"
 worker_class = "gthread"
 workers = 2
