@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +16,7 @@ from pools.models import PoolStatusRequest
 from pools.services import rollups
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
 log = structlog.get_logger()
@@ -36,12 +38,29 @@ def keep_storage(retention: Retention, *, now: datetime) -> None:
     """Everything that keeps the storage in shape; each step may be repeated, and one cluster's trouble is its own."""
     ensure_partitions([*LOG, *rollups.SAMPLES, *rollups.HOURS], now=now)
     for cluster_id in Cluster.objects.order_by("pk").values_list("pk", flat=True):
-        rollups.roll_up(cluster_id, now=now)
-        rollups.renew_samples(cluster_id, now=now)
-        for kind in cluster_services.FOLLOWED_KINDS:
-            keeping.write_checkpoint(cluster_id, kind, now=now)
-        bodies.renew_dictionaries(cluster_id, now=now)
+        _keep_cluster(cluster_id, now=now)
     _drop_old(retention, now=now)
+
+
+def _keep_cluster(cluster_id: int, *, now: datetime) -> None:
+    with _logged_failure(cluster_id, "hourly figures"):
+        rollups.roll_up(cluster_id, now=now)
+    with _logged_failure(cluster_id, "samples"):
+        rollups.renew_samples(cluster_id, now=now)
+    for kind in cluster_services.FOLLOWED_KINDS:
+        with _logged_failure(cluster_id, f"checkpoint of {kind}"):
+            keeping.write_checkpoint(cluster_id, kind, now=now)
+    with _logged_failure(cluster_id, "dictionaries"):
+        bodies.renew_dictionaries(cluster_id, now=now)
+
+
+@contextmanager
+def _logged_failure(cluster_id: int, step: str) -> Iterator[None]:
+    """Whatever stops this step, the other steps and clusters go on, and this one is tried again at the next upkeep."""
+    try:
+        yield
+    except Exception:
+        log.exception("upkeep failed", cluster_id=cluster_id, step=step)
 
 
 def _drop_old(retention: Retention, *, now: datetime) -> None:
@@ -56,4 +75,5 @@ def _drop_old(retention: Retention, *, now: datetime) -> None:
     log.info("dropped partitions", names=dropped)
     # Only the end of a partition leaves bodies that nothing names.
     for cluster_id in Cluster.objects.order_by("pk").values_list("pk", flat=True):
-        keeping.remove_orphans(cluster_id, gone_before=oldest, now=now)
+        with _logged_failure(cluster_id, "bodies that nothing names"):
+            keeping.remove_orphans(cluster_id, gone_before=oldest, now=now)

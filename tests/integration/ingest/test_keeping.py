@@ -3,12 +3,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pytest
 from django.db import connection
 
+from clusters.models import Cluster
 from ingest import keeping, services
-from objects.models import Checkpoint, ObjectEvent
+from objects.models import Checkpoint, KubeObject, ObjectEvent
 from objects.services.partitions import LOG, ensure_partitions
 from pools.choices import Outcome
 from pools.models import PoolHour, PoolSample, PoolStatusRequest
@@ -16,9 +18,8 @@ from pools.services.rollups import HOURS, SAMPLES
 from tests.factories import kube
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from clusters.models import Cluster
     from ingest.services import SyncResult
     from simulator.cluster import Simulator
 
@@ -47,6 +48,34 @@ def read_at(simulator: Simulator, cluster: Cluster, sync: Callable[[], SyncResul
     simulator.put_all([kube.resource_slice("slice-a"), kube.resource_claim("c", holds=["gpu-0"])])
     sync()
     return clock()
+
+
+@pytest.fixture
+def other_cluster(cluster: Cluster, read_at: datetime) -> Cluster:
+    """A cluster with one slice, kept after `cluster`."""
+    other = Cluster.objects.create(name="other", source=cluster.source, created_at=read_at)
+    KubeObject.objects.create(
+        cluster=other,
+        kind="ResourceSlice",
+        uid=UUID(int=1),
+        name="slice-b",
+        digest=UUID(int=2),
+        first_seen_at=read_at,
+        changed_at=read_at,
+    )
+    return other
+
+
+@pytest.fixture
+def refused_checkpoints(cluster: Cluster) -> Iterator[None]:
+    """Postgres takes no checkpoint of `cluster`."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "ALTER TABLE objects_checkpoint ADD CONSTRAINT refused CHECK (cluster_id <> %s)",
+            [cluster.pk],
+        )
+        yield
+        cursor.execute("ALTER TABLE objects_checkpoint DROP CONSTRAINT refused")
 
 
 def test_keep_storage_writes_checkpoints_and_hours(cluster: Cluster, read_at: datetime) -> None:
@@ -81,6 +110,15 @@ def test_keep_storage_drops_what_is_too_old_and_still_knows_what_is_live(
     assert Checkpoint.objects.filter(cluster=cluster).count() == 2
     assert PoolSample.objects.get(cluster=cluster).available == 1
     assert not PoolStatusRequest.objects.exists()
+
+
+def test_keep_storage_goes_on_with_the_other_clusters_when_one_fails(
+    cluster: Cluster, other_cluster: Cluster, refused_checkpoints: None, read_at: datetime
+) -> None:
+    keeping.keep_storage(Kept(30, 400), now=read_at)
+
+    written = Checkpoint.objects.filter(cluster__in=[cluster, other_cluster])
+    assert list(written.values_list("cluster_id", "kind")) == [(other_cluster.pk, "ResourceSlice")]
 
 
 def test_keep_storage_is_repeated_without_effect(cluster: Cluster, read_at: datetime) -> None:
