@@ -7,11 +7,9 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Prefetch, Q, QuerySet, Sum
 
+from clusters import registry
 from clusters.choices import PoolStatusMode, ReadState, Source
 from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
-
-# The kinds that a pool's figures are computed from.
-FIGURE_KINDS = ("ResourceSlice", "ResourceClaim", "DeviceTaintRule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ def freshness(found: Iterable[Cluster]) -> dict[int, Freshness]:
 
 def _freshness(found: Cluster) -> Freshness:
     kinds = {kind.kind: kind for kind in found.kinds.all()}
-    needed = [kinds[name] for name in FIGURE_KINDS if name in kinds]
+    needed = [kinds[name] for name in registry.figure_kinds() if name in kinds]
     read = [kind for kind in needed if kind.state != ReadState.NOT_SERVED]
     moments = [kind.last_synced_at for kind in read]
     known = [moment for moment in moments if moment is not None]
@@ -105,12 +103,13 @@ def gaps(
     *,
     start: datetime,
     end: datetime,
-    kinds: Sequence[str] = FIGURE_KINDS,
+    kinds: Sequence[str] | None = None,
 ) -> QuerySet[Gap]:
-    """Gaps that touch the time between start and end, earliest first."""
+    """Gaps that touch the time between start and end, earliest first; of the kinds that figures are made of, if none are given."""
+    wanted = registry.figure_kinds() if kinds is None else kinds
     touching = Q(ended_at__isnull=True) | Q(ended_at__gte=start)
     return Gap.objects.filter(
-        touching, cluster_id__in=cluster_ids, kind__in=kinds, started_at__lte=end
+        touching, cluster_id__in=cluster_ids, kind__in=wanted, started_at__lte=end
     ).order_by("started_at", "id")
 
 

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.db.models import DateTimeField, F, Q, Value
 from django.db.models.functions import Greatest
 
+from clusters import registry
 from clusters.choices import PoolStatusMode, Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
 from kube.connect import Target
@@ -20,14 +21,6 @@ if TYPE_CHECKING:
 
     from kube.discovery import Capabilities
 
-# Kinds of which every change is followed. Pool status requests are made and taken away, not followed.
-FOLLOWED_KINDS: Final = (
-    "ResourceSlice",
-    "ResourceClaim",
-    "DeviceClass",
-    "DeviceTaintRule",
-    "Node",
-)
 # An API server keeps at least this much of the latest events, so a shorter absence loses nothing.
 GUARANTEED_EVENTS: Final = timedelta(seconds=75)
 _LONGEST_BACKOFF_SECONDS: Final = 60.0
@@ -86,7 +79,7 @@ def _ensure_cluster(wanted: WatchedCluster, *, now: datetime) -> Cluster:
         Cluster.objects.filter(pk=cluster.pk).update(revision=F("revision") + 1, **fields)
         cluster.refresh_from_db()
     ClusterKind.objects.bulk_create(
-        [ClusterKind(cluster=cluster, kind=kind) for kind in FOLLOWED_KINDS],
+        [ClusterKind(cluster=cluster, kind=kind) for kind in registry.watched_names()],
         ignore_conflicts=True,
     )
     return cluster

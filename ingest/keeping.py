@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from clusters import services as cluster_services
+from clusters import registry
 from clusters.models import Cluster, Gap
 from objects.services import bodies, keeping
 from objects.services.partitions import LOG, drop_partitions, ensure_partitions
@@ -47,7 +47,7 @@ def _keep_cluster(cluster_id: int, *, now: datetime) -> None:
         rollups.roll_up(cluster_id, now=now)
     with _logged_failure(cluster_id, "samples"):
         rollups.renew_samples(cluster_id, now=now)
-    for kind in cluster_services.FOLLOWED_KINDS:
+    for kind in registry.watched_names():
         with _logged_failure(cluster_id, f"checkpoint of {kind}"):
             keeping.write_checkpoint(cluster_id, kind, now=now)
     with _logged_failure(cluster_id, "dictionaries"):

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import transaction
 
 from clusters import queries as cluster_queries
+from clusters import registry
 from clusters import services as cluster_services
 from clusters.models import Cluster, ClusterKind
 from dra.values import DriverName, PoolKey, PoolName, Release
@@ -275,7 +276,7 @@ class _Round:
         """Wait until everything up to the answers is stored: windows have ended that were open then."""
         deadline = time.monotonic() + _CATCH_UP_SECONDS
         rows = ClusterKind.objects.filter(
-            cluster_id=self._cluster.pk, kind__in=cluster_queries.FIGURE_KINDS, state="watching"
+            cluster_id=self._cluster.pk, kind__in=registry.figure_kinds(), state="watching"
         )
         while time.monotonic() < deadline:
             moments_ = list(rows.values_list("last_synced_at", flat=True))

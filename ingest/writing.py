@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
+from clusters import registry
 from clusters import services as clusters
 from clusters.choices import ReadState
 from clusters.models import ClusterKind
@@ -21,12 +22,12 @@ from ingest.messages import (
     ReadingBegan,
     ReadingDone,
 )
-from kube.kinds import DEVICE_TAINT_RULE, NODE, RESOURCE_CLAIM, RESOURCE_SLICE
+from kube.kinds import DEVICE_TAINT_RULE, NODE, RESOURCE_CLAIM
 from objects import queries
 from objects.services.log import Change, Moved, record_changes, record_missing
 from objects.services.staging import Cursor, open_cursor
 from pools.models import DirtyPool
-from pools.services import allocations, derive, slices
+from pools.services import derive
 from pools.services import taint_rules as rules
 
 if TYPE_CHECKING:
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
 
     from dra.values import PoolKey, Release, TaintRule
 
-# Kinds that figures are computed from.
-_FIGURE_KINDS: Final = frozenset(
-    {RESOURCE_SLICE.name, RESOURCE_CLAIM.name, DEVICE_TAINT_RULE.name}
-)
 _POOLS_AT_ONCE: Final = 128
 
 
@@ -193,7 +190,7 @@ class Writer:
 
     def _follow(self, cursor: Cursor, moved: Sequence[Moved], *, now: datetime) -> None:
         """Current tables and figures after what has moved."""
-        dirty = self._dirty_pools(cursor, moved, now=now)
+        dirty = self._record(cursor, moved, now=now)
         before, self._knowledge = self._knowledge, self._known(moved)
         if before is not None and _differ(before, self._knowledge):
             derive.mark_all_dirty(cursor, self.cluster_id)
@@ -206,25 +203,21 @@ class Writer:
             derive.mark_dirty(cursor, self.cluster_id, dirty)
             self._has_dirty = True
 
-    def _dirty_pools(
-        self, cursor: Cursor, moved: Sequence[Moved], *, now: datetime
-    ) -> set[PoolKey]:
+    def _record(self, cursor: Cursor, moved: Sequence[Moved], *, now: datetime) -> set[PoolKey]:
+        """Bring the rows of each kind up to date; returns the pools whose figures may be others now."""
         by_kind: dict[str, list[Moved]] = {}
         for each in moved:
             by_kind.setdefault(each.change.kind, []).append(each)
-        dirty: set[PoolKey] = set()
-        if found := by_kind.get(RESOURCE_SLICE.name):
-            dirty |= slices.record_slices(cursor, self.cluster_id, found, now=now)
-        if found := by_kind.get(RESOURCE_CLAIM.name):
-            dirty |= allocations.record_claims(cursor, self.cluster_id, found, now=now)
-        if found := by_kind.get(DEVICE_TAINT_RULE.name):
-            dirty |= rules.pools_of_rules(cursor, self.cluster_id, found)
-        return dirty
+        touched: set[PoolKey] = set()
+        for entry in registry.watched_kinds():
+            if entry.record is not None and entry.name in by_kind:
+                touched |= entry.record(cursor, self.cluster_id, by_kind[entry.name], now=now)
+        return touched
 
     @property
     def is_settled(self) -> bool:
         """Figures may be derived: nothing that they need is in the middle of a full read."""
-        return not (self.reading & _FIGURE_KINDS)
+        return self.reading.isdisjoint(registry.figure_kinds())
 
     def _known(self, moved: Sequence[Moved]) -> derive.Knowledge:
         """What can be derived from, as the rows of the kinds say within this transaction."""
@@ -266,8 +259,11 @@ class Writer:
         if not self.may_derive:
             return False
         with transaction.atomic(), open_cursor() as cursor:
-            mine = {k: v for k, v in self.cursors.items() if k in _FIGURE_KINDS}
-            clusters.lock_kinds(self.cluster_id, mine)
+            needed = registry.figure_kinds()
+            clusters.lock_kinds(
+                self.cluster_id,
+                {kind: self.cursors[kind] for kind in needed if kind in self.cursors},
+            )
             self._knowledge = self._known(())
             count = derive.derive_dirty(
                 cursor, self.cluster_id, self._knowledge, limit=_POOLS_AT_ONCE, now=self.clock()
@@ -300,7 +296,7 @@ def read_knowledge(
     """What figures of this cluster can be derived from; the rules of `previous`, if given, are still the same."""
     states = dict(
         ClusterKind.objects.filter(
-            cluster_id=cluster_id, kind__in=_FIGURE_KINDS, last_synced_at__isnull=False
+            cluster_id=cluster_id, kind__in=registry.figure_kinds(), last_synced_at__isnull=False
         ).values_list("kind", "state")
     )
     known = {k for k, s in states.items() if s in {ReadState.WATCHING, ReadState.FAILING}}

@@ -17,6 +17,11 @@ class Kind:
     versions: tuple[str, ...]  # newest first
     verbs: tuple[str, ...] = ("list", "watch")  # what we need to be allowed
 
+    @property
+    def resource(self) -> str:
+        """As rights and kubectl name it: `resourceslices.resource.k8s.io`, `nodes`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
 
 RESOURCE_SLICE: Final = Kind(
     "ResourceSlice",
@@ -56,16 +61,9 @@ RESOURCE_POOL_STATUS_REQUEST: Final = Kind(
 )
 NODE: Final = Kind("Node", "", "nodes", namespaced=False, versions=("v1",))
 
+# Each that stands above.
 KINDS: Final[dict[str, Kind]] = {
-    kind.name: kind
-    for kind in (
-        RESOURCE_SLICE,
-        RESOURCE_CLAIM,
-        DEVICE_CLASS,
-        DEVICE_TAINT_RULE,
-        NODE,
-        RESOURCE_POOL_STATUS_REQUEST,
-    )
+    kind.name: kind for kind in tuple(globals().values()) if isinstance(kind, Kind)
 }
 
 

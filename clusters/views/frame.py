@@ -1,6 +1,5 @@
 """What every page says about its clusters: which are shown, how fresh they are, and what is wrong with reading them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
@@ -12,7 +11,7 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
-from clusters import queries
+from clusters import queries, registry
 from clusters.choices import Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, Gap
 from kube.kinds import KINDS
@@ -20,8 +19,6 @@ from ui.frame import Banner, ClusterChoice, Frame, Freshness
 from ui.lists import with_query
 
 _REACHED = {Reach.OK, Reach.UNKNOWN}
-# Without the right to read them nobody knows what is held or tainted now, so no figure is made of older ones.
-_UNKNOWN_WHEN_FORBIDDEN = {"ResourceClaim", "DeviceTaintRule"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +255,8 @@ def _is_latest_shown(kind: ClusterKind) -> bool:
     """Whether pages go on with what was read of a kind that cannot be read now; figures are unknown otherwise."""
     if kind.last_synced_at is None:
         return False
-    return kind.state != ReadState.FORBIDDEN or kind.kind not in _UNKNOWN_WHEN_FORBIDDEN
+    entry = registry.watched_kind(kind.kind)
+    return kind.state != ReadState.FORBIDDEN or not (entry and entry.is_unknown_when_forbidden)
 
 
 def _silent_troubles(row: Cluster, scope: Scope, *, url: str) -> list[Banner]:
@@ -299,12 +297,12 @@ def kinds_of(kind: str) -> str:
     return kind + known.plural.removeprefix(kind.lower()) if known else kind
 
 
-def grant_command(kind: str, *, verbs: Sequence[str] = ("get", "list", "watch")) -> str:
-    """The kubectl lines that let DRA-Dash, as it is deployed in a cluster, do this with one kind."""
-    plural = KINDS[kind].plural
-    resource = plural if kind == "Node" else f"{plural}.resource.k8s.io"
+def grant_command(name: str) -> str:
+    """The kubectl lines that let DRA-Dash, as it is deployed in a cluster, do with one kind what it needs."""
+    kind = KINDS[name]
+    role = f"dradash-{kind.plural}"
     return (
-        f"kubectl create clusterrole dradash-{plural} --verb={','.join(verbs)}"
-        f" --resource={resource} && kubectl create clusterrolebinding dradash-{plural}"
-        f" --clusterrole=dradash-{plural} --serviceaccount=dradash:dradash"
+        f"kubectl create clusterrole {role} --verb={','.join(kind.verbs)}"
+        f" --resource={kind.resource} && kubectl create clusterrolebinding {role}"
+        f" --clusterrole={role} --serviceaccount=dradash:dradash"
     )

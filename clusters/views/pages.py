@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from clusters import queries, services
+from clusters import queries, registry, services
 from clusters.choices import PoolStatusMode, Reach, ReadState
 from clusters.models import Cluster, ClusterKind, Gap
 from clusters.views.frame import Scope, frame_of, grant_command, kinds_of, scope_of, was_read
@@ -236,10 +236,7 @@ def cluster_page(row: Cluster, *, may_change: bool, now: datetime) -> ClusterPag
         nodes_not_ready=tuple(node.name for node in nodes if node.is_ready is False),
         may_change=may_change,
         are_pool_status_requests_made=queries.makes_pool_status_requests(row),
-        grant_pool_status=grant_command(
-            "ResourcePoolStatusRequest",
-            verbs=("create", "get", "list", "watch", "delete"),
-        ),
+        grant_pool_status=grant_command("ResourcePoolStatusRequest"),
     )
 
 
@@ -303,9 +300,9 @@ def _kind_line(name: str, found: Capabilities | None, read: ClusterKind | None) 
         is_known=found is not None,
         verbs_allowed=tuple(verb for verb in verbs if rights.get((name, verb)) is True),
         verbs_refused=refused,
-        grant=grant_command(name, verbs=verbs) if refused else "",
+        grant=grant_command(name) if refused else "",
         read=read,
-        is_followed=name in services.FOLLOWED_KINDS,
+        is_followed=registry.watched_kind(name) is not None,
         tone=_READ_TONES.get(read.state, "") if read else "",
     )
 

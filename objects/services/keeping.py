@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
+from clusters import registry
 from objects.services.log import BODIES_LOCK
 from objects.services.staging import Cursor, open_cursor
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-# A checkpoint is due when the log since the latest one is as long as what is live, but not more often than this.
-_SHORTEST: Final = {"ResourceClaim": timedelta(hours=1)}
-_SHORTEST_OTHERWISE: Final = timedelta(days=1)
-# And at least this often, so that an object that never changes outlives the partitions that tell of it.
+# At least this often, so that an object that never changes outlives the partitions that tell of it.
 _LONGEST: Final = timedelta(days=1)
 _CHUNK: Final = 50_000
 # Clocks of workers on several hosts differ.
@@ -67,7 +65,9 @@ def _is_due(cursor: Cursor, cluster_id: int, kind: str, *, now: datetime) -> boo
     age = now - latest
     if age >= _LONGEST:
         return True
-    if age < _SHORTEST.get(kind, _SHORTEST_OTHERWISE):
+    entry = registry.watched_kind(kind)
+    # Due when the log since the latest one is as long as what is live, but not more often than this.
+    if entry is None or age < entry.shortest_checkpoint_interval:
         return False
     cursor.execute(
         "SELECT count(*) FROM objects_objectevent e"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from clusters import registry
 from dra.parsing import parse_resource_claim, parse_taint_rule
 from dra.pools import assess_pool
 from kube.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_SLICE
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from objects.services.staging import Cursor
 
 
-_KINDS: Final = (RESOURCE_SLICE.name, RESOURCE_CLAIM.name, DEVICE_TAINT_RULE.name)
 _TICK: Final = timedelta(microseconds=1)
 # Clocks of workers on several hosts differ.
 _CLOCK_SLACK: Final = timedelta(seconds=10)
@@ -135,7 +135,7 @@ def _past(cursor: Cursor, cluster_id: int, moment: Moment) -> _Past:
         " e.generation FROM objects_objectevent e"
         " JOIN objects_kubeobject o ON o.cluster_id = e.cluster_id AND o.id = e.object_id"
         " WHERE e.cluster_id = %s AND e.at >= %s AND o.kind = ANY(%s) ORDER BY e.object_id, e.at",
-        (cluster_id, moment.asked_at - _CLOCK_SLACK, list(_KINDS)),
+        (cluster_id, moment.asked_at - _CLOCK_SLACK, list(registry.figure_kinds())),
         binary=True,
     )
     by_object: dict[tuple[str, UUID, str, int], list[_Event]] = defaultdict(list)

@@ -7,7 +7,7 @@ from typing import Final
 
 from django.db import transaction
 
-from clusters.queries import FIGURE_KINDS
+from clusters import registry
 from objects.services.partitions import Partitioned
 from objects.services.staging import Cursor, open_cursor
 
@@ -76,7 +76,7 @@ def roll_up(cluster_id: int, *, now: datetime) -> int:
 
 
 def _parameters(cluster_id: int, hour: datetime) -> dict[str, object]:
-    kinds = list(FIGURE_KINDS)
+    kinds = list(registry.figure_kinds())
     return {"cluster": cluster_id, "start": hour, "stop": hour + _HOUR, "kinds": kinds}
 
 

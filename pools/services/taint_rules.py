@@ -13,6 +13,7 @@ from objects import queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from objects.services.log import Moved
     from objects.services.staging import Cursor
@@ -26,8 +27,13 @@ def taint_rules(cluster_id: int) -> tuple[TaintRule, ...]:
     return tuple(sorted((rule for rule in rules if rule), key=lambda r: (r.name, r.uid)))
 
 
-def pools_of_rules(cursor: Cursor, cluster_id: int, moved: Sequence[Moved]) -> set[PoolKey]:
-    """Pools that these rules may select, as they were before or as they are now; all of them where that is not sure."""
+def record_taint_rules(
+    cursor: Cursor, cluster_id: int, moved: Sequence[Moved], *, now: datetime
+) -> set[PoolKey]:
+    """Pools that these rules may select, as they were before or as they are now; all of them where that is not sure.
+
+    Nothing is written: there are few rules, and they are read from the log.
+    """
     digests = [each.before.digest for each in moved if each.before]
     contents = list(queries.bodies(cluster_id, digests).values())
     contents += [each.change.content for each in moved if each.after]

@@ -48,6 +48,15 @@ def test_ensure_clusters_again_changes_nothing() -> None:
     assert ClusterKind.objects.filter(cluster=first).count() == 5
 
 
+def test_ensure_clusters_adds_a_kind_that_is_new_to_a_cluster_that_was_watched_before() -> None:
+    cluster = watched_cluster()
+    kind(cluster, "Node").delete()
+
+    watched_cluster()
+
+    assert kind(cluster, "Node").state == "waiting"
+
+
 def test_ensure_clusters_no_longer_watches_what_is_not_named() -> None:
     one = watched_cluster("one")
 

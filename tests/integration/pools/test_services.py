@@ -85,7 +85,8 @@ def store(
         }
         dirty = slices.record_slices(cursor, cluster.pk, by_kind["ResourceSlice"], now=now)
         dirty |= allocations.record_claims(cursor, cluster.pk, by_kind["ResourceClaim"], now=now)
-        dirty |= taint_rules.pools_of_rules(cursor, cluster.pk, by_kind["DeviceTaintRule"])
+        rules = by_kind["DeviceTaintRule"]
+        dirty |= taint_rules.record_taint_rules(cursor, cluster.pk, rules, now=now)
         knowledge = Knowledge(
             are_claims_known, taint_rules.taint_rules(cluster.pk), Release(1, 37)
         )

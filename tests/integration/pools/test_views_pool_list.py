@@ -286,7 +286,7 @@ def test_pool_list_forbidden_shows_the_line_that_grants_it(visit: Visit) -> None
     command = visit("/pools/").one("span", class_="command").one("code").text
 
     assert command == (
-        "kubectl create clusterrole dradash-resourceslices --verb=get,list,watch"
+        "kubectl create clusterrole dradash-resourceslices --verb=list,watch"
         " --resource=resourceslices.resource.k8s.io && kubectl create clusterrolebinding dradash-resourceslices"
         " --clusterrole=dradash-resourceslices --serviceaccount=dradash:dradash"
     )

@@ -1,0 +1,28 @@
+"""The kinds that pools are made of, and those that stand beside them."""
+
+from datetime import timedelta
+
+from clusters.registry import WatchedKind, watch
+from kube.kinds import DEVICE_CLASS, DEVICE_TAINT_RULE, NODE, RESOURCE_CLAIM, RESOURCE_SLICE
+from pools.services import allocations, slices, taint_rules
+
+watch(
+    WatchedKind(RESOURCE_SLICE, record=slices.record_slices, are_figures_made_of_it=True),
+    WatchedKind(
+        RESOURCE_CLAIM,
+        record=allocations.record_claims,
+        are_figures_made_of_it=True,
+        is_unknown_when_forbidden=True,
+        # Claims come and go all day, and there are few at a time.
+        shortest_checkpoint_interval=timedelta(hours=1),
+    ),
+    WatchedKind(DEVICE_CLASS),
+    # After slices: a rule touches the pools that have one.
+    WatchedKind(
+        DEVICE_TAINT_RULE,
+        record=taint_rules.record_taint_rules,
+        are_figures_made_of_it=True,
+        is_unknown_when_forbidden=True,
+    ),
+    WatchedKind(NODE),
+)
