@@ -93,10 +93,9 @@ def not_found(request: HttpRequest) -> HttpResponse:
     return problem(request, 404, code="not_found", detail=_("There is nothing at this address."))
 
 
-def bad_request(request: HttpRequest) -> HttpResponse:
+def bad_request(request: HttpRequest, reason: str) -> HttpResponse:
     """400, for a request that no view has seen."""
-    detail = _("The request cannot be read; its Host header may name a host that is not served.")
-    return problem(request, 400, code="bad_request", detail=detail)
+    return problem(request, 400, code="bad_request", detail=reason)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -47,6 +47,19 @@ def database_watch(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
+def readable_parameters(get_response: GetResponse) -> GetResponse:
+    """Refuse a query string with too many parameters here, where Django makes 400 of it.
+
+    Whoever reads it first would fail otherwise: a view, or the page that says that something failed.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        request.GET  # noqa: B018 -- reading is what is refused
+        return get_response(request)
+
+    return middleware
+
+
 def probe(get_response: GetResponse) -> GetResponse:
     """Answer the probes first: before hosts, sessions and redirects, none of which a kubelet has to satisfy."""
 

@@ -17,4 +17,6 @@ urlpatterns = [
 ]
 
 handler400 = "dradash.errors.bad_request"
+handler403 = "dradash.errors.permission_denied"
+handler404 = "dradash.errors.not_found"
 handler500 = "dradash.errors.server_error"

@@ -89,8 +89,19 @@ class Scope:
 
 
 def frame(request: HttpRequest) -> dict[str, object]:
-    """Context processor: `frame` on every page, computed only where a template asks for it."""
-    return {"frame": SimpleLazyObject(lambda: frame_of(request))}
+    """Context processor: `frame` on every page, computed only where a template asks for it.
+
+    It names clusters and their troubles, so whoever is not signed in gets an empty one, whatever the page is.
+    """
+    return {
+        "frame": SimpleLazyObject(lambda: frame_of(request) if _is_signed_in(request) else Frame())
+    }
+
+
+def _is_signed_in(request: HttpRequest) -> bool:
+    """Also where a request was refused before anybody looked at its session."""
+    user = getattr(request, "user", None)
+    return user is not None and user.is_authenticated
 
 
 def scope_of(request: HttpRequest) -> Scope:

@@ -1,7 +1,8 @@
 import pytest
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
 from pytest_django import Settings
+
+from tests.addresses import views
 
 # What somebody may see before signing in.
 OPEN_TO_ALL = {"/accounts/login/", "/ui/preferences/"}
@@ -74,22 +75,11 @@ def test_sign_in_over_https_sets_secure_cookies(client: Client, settings: Settin
 def test_every_view_is_behind_sign_in() -> None:
     open_views = {
         path
-        for path, view in _views(get_resolver().url_patterns, "/")
+        for path, view in views()
         if not getattr(view, "login_required", True) and not path.startswith("/api/")
     }
 
     assert open_views == OPEN_TO_ALL
-
-
-def _views(patterns: list[URLPattern | URLResolver], prefix: str) -> list[tuple[str, object]]:
-    found: list[tuple[str, object]] = []
-    for pattern in patterns:
-        path = prefix + str(pattern.pattern)
-        if isinstance(pattern, URLResolver):
-            found += _views(pattern.url_patterns, path)
-        else:
-            found.append((path, pattern.callback))
-    return found
 
 
 @pytest.mark.parametrize(
