@@ -5,6 +5,7 @@ from django.test import Client, RequestFactory
 from pytest_django import Settings
 
 from dradash import signin
+from tests.pages import parse
 from ui.addresses import client_address
 
 PASSWORD = "correct horse battery"
@@ -106,3 +107,11 @@ def test_client_address_believes_trusted_proxies_only(
     request = rf.get("/", REMOTE_ADDR="192.0.2.1", HTTP_X_FORWARDED_FOR=forwarded)
 
     assert client_address(request) == address
+
+
+@pytest.mark.django_db
+def test_browser_of_a_language_that_is_not_offered_gets_all_in_english(client: Client) -> None:
+    page = parse(client.get("/accounts/login/", headers={"accept-language": "zh-CN,zh;q=0.9"}))
+
+    labels = [label.text for label in page.all("label")]
+    assert (page.one("html").attributes["lang"], labels) == ("en", ["Name", "Password"])
