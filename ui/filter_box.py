@@ -23,13 +23,17 @@ class Term:
     value: str
 
 
-def split_terms(text: str) -> tuple[Term, ...]:
-    """Terms of a filter box; quotes hold blanks together, and a lone quote is an ordinary character."""
+def split_texts(text: str) -> list[str]:
+    """Terms of a filter box as text; quotes hold blanks together, and a lone quote is an ordinary character."""
     try:
-        parts = shlex.split(text)
+        return shlex.split(text)
     except ValueError:
-        parts = text.split()
-    return tuple(_term(part) for part in parts)
+        return text.split()
+
+
+def split_terms(text: str) -> tuple[Term, ...]:
+    """The same terms, cut for chips."""
+    return tuple(_term(part) for part in split_texts(text))
 
 
 def join_terms(terms: Iterable[Term]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from django.http import QueryDict
+from django.utils.functional import Promise
 
 from ui.filter_box import Term, join_terms, split_terms
 
@@ -19,11 +20,11 @@ class Column:
     """A column as a page declares it."""
 
     key: str
-    label: str
+    label: Promise | str
     is_sortable: bool = False
     is_number: bool = False
     # One sentence for hover: where the figure comes from, what it leaves out.
-    note: str = ""
+    note: Promise | str = ""
 
 
 @dataclass(frozen=True, slots=True)

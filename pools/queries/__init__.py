@@ -20,6 +20,7 @@ from pools.queries.figures import (
     device_facets,
     driver_figures,
     partition_figures,
+    partition_types,
     pool_facets,
 )
 from pools.queries.history import (
@@ -93,6 +94,7 @@ __all__ = [
     "latest_status_request",
     "order_columns",
     "partition_figures",
+    "partition_types",
     "pool",
     "pool_facets",
     "pool_history",

@@ -160,6 +160,14 @@ def availability(
     return found
 
 
+def partition_types() -> list[str]:
+    """Every partition type that some pool has, whether one still fits or not; one query."""
+    path = Func(Value("$[*].type"), template="(%(expressions)s)::jsonpath")
+    each = Func(F("partitions"), path, function="jsonb_path_query", output_field=JSONField())
+    rows = Pool.objects.exclude(partitions=[]).annotate(type=each).values_list("type", flat=True)
+    return sorted(found for found in rows.distinct() if isinstance(found, str))
+
+
 @dataclass(frozen=True, slots=True)
 class Facet:
     """One value that a list can be filtered by, and how many rows have it."""

@@ -27,6 +27,12 @@ def status_requests(wanted: StatusFilter) -> QuerySet[PoolStatusRequest]:
         condition &= Q(outcome__in=wanted.outcomes)
     if wanted.is_differing is not None:
         condition &= Q(pools_differing__gt=0) if wanted.is_differing else Q(pools_differing=0)
+    if wanted.text:
+        condition &= (
+            Q(name__icontains=wanted.text)
+            | Q(driver__icontains=wanted.text)
+            | Q(pool_name__icontains=wanted.text)
+        )
     return PoolStatusRequest.objects.filter(condition)
 
 

@@ -77,6 +77,7 @@ class StatusFilter:
     drivers: tuple[str, ...] = ()
     outcomes: tuple[str, ...] = ()
     is_differing: bool | None = None
+    text: str = ""
 
 
 # Sort columns by the word in the URL. Each ends in what makes it unique; none is null.

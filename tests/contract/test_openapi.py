@@ -14,7 +14,9 @@ from api.views.schema import openapi
 from tests.factories import api_rows
 
 # What is good for these depends on the data, on each other, or is a small language, which no schema can say.
-DEPENDENT = ("cluster", "cursor", "from", "to", "step", "sort", "attribute", "capacity")
+DEPENDENT = (
+    "cluster", "fits", "cursor", "from", "to", "step", "sort", "attribute", "capacity", "q",
+)  # fmt: skip
 
 
 def without_dependent(document: Any) -> Any:

@@ -199,11 +199,23 @@ def test_list_pages_lead_forward_and_back_with_filters_kept(api: Client) -> None
         ),
         ("pools/?complete=perhaps", "complete", "Write true, false or any, not “perhaps”."),
         ("pools/?format=xml", "format", "“xml” is not one of json, csv."),
+        ("pools/?fits=9g.90gb", "fits", "“9g.90gb” is not one of device, 1g.10gb, 3g.40gb."),
+        (
+            "resource-slices/?q=foo:bar",
+            "q",
+            "There is no filter “foo:”. There are: cluster:, driver:, pool:, node:.",
+        ),
     ],
 )
 def test_list_with_an_invalid_value_says_what_to_write(
     refused: Any, path: str, parameter: str, message: str
 ) -> None:
+    types = [
+        {"attribute": "type", "type": each, "total": 1, "allocatable": n}
+        for n, each in enumerate(("3g.40gb", "1g.10gb"))
+    ]
+    api_rows.pool(api_rows.cluster(), partitions=types)
+
     assert refused(path) == (
         400,
         {

@@ -217,8 +217,8 @@ def test_device_list_says_what_it_cannot_read(visit: Visit, pool: Pool) -> None:
     page = visit("/devices/?sort=colour&cursor=x&state=tired&capacity=big")
 
     assert [each.text for each in page.all("p", class_="list-problem")] == [
-        "capacity: Write a capacity as name>=quantity, such as memory>=40Gi, not “big”.",
         "state: “tired” is not one of allocated, available, blocked, unavailable, unknown.",
+        "capacity: Write a capacity as name>=quantity, such as memory>=40Gi, not “big”.",
         "There is no column “colour” to sort by.",
         "That page of the list is not there any more. This is the first one.",
     ]

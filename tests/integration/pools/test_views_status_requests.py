@@ -91,6 +91,8 @@ def test_status_list_took_long_is_said_in_whole_units(visit: Visit, cluster: Clu
         ("outcome=failed", 0),
         ("differing=true", 1),
         ("differing=false", 0),
+        ("q=gpu.example", 1),
+        ("q=nothing-has-this", 0),
     ],
 )
 def test_status_list_takes_filters_from_the_address(

@@ -1,0 +1,111 @@
+from dataclasses import replace
+
+from django.utils.translation import gettext_lazy as _
+
+from pools import queries
+from pools.choices import DeviceState
+from pools.listings.matches import attribute_match, capacity_match, either_match
+from pools.listings.places import CLUSTER, DRIVER, NODE, POOL
+from pools.models import Device
+from pools.queries import DeviceFilter
+from ui.listing import Listing
+from ui.lists import Column
+from ui.parameters import Choice, Flag, Match, search_box
+
+ATTRIBUTE = Match(
+    name="attribute",
+    field="matches",
+    label=_("attribute"),
+    meaning=_(
+        "An attribute: `name`, `name=value`, `name!=value`, or `>=` `<=` `>` `<` and a whole number."
+    ),
+    example="model=A100",
+    parse=attribute_match,
+)
+CAPACITY = Match(
+    name="capacity",
+    field="matches",
+    label=_("capacity"),
+    meaning=_("A capacity, compared by `=` `>=` `<=` `>` or `<` with a quantity of Kubernetes."),
+    example="memory>=40Gi",
+    parse=capacity_match,
+)
+
+DEVICES: Listing[Device, DeviceFilter] = Listing(
+    id="device-list",
+    title=_("Devices"),
+    noun=_("devices"),
+    wanted=DeviceFilter,
+    parameters=(
+        CLUSTER,
+        replace(DRIVER, any_label=_("any driver")),
+        Choice(
+            name="state",
+            field="states",
+            label=_("State"),
+            meaning=_("State of the device."),
+            example="available",
+            any_label=_("any state"),
+            choices=dict(DeviceState.choices),
+        ),
+        Flag(
+            name="tainted",
+            field="is_tainted",
+            label=_("Taints"),
+            meaning=_("Whether it has any taint."),
+            any_label=_("tainted or not"),
+            true_label=_("tainted"),
+            false_label=_("not tainted"),
+        ),
+        POOL,
+        NODE,
+        ATTRIBUTE,
+        CAPACITY,
+        Flag(
+            name="partly_used",
+            field="is_partly_used",
+            label=_("partly used"),
+            meaning=_("Whether it is allocated and has room for another share."),
+        ),
+        search_box(
+            meaning=_(
+                "Text that the name of a device, its pool or its node contains, and terms such as `driver:NAME` or `memory>=40Gi`."
+            ),
+            example="node:node-7 memory>=40Gi",
+            match=replace(ATTRIBUTE, parse=either_match),
+        ),
+    ),
+    orders=queries.DEVICE_ORDERS,
+    default_order="name",
+    columns=(
+        Column("name", _("Device"), is_sortable=True),
+        Column("driver", _("Driver")),
+        Column("pool", _("Pool")),
+        Column("cluster", _("Cluster")),
+        Column("node", _("Node"), is_sortable=True),
+        Column("state", _("State"), is_sortable=True),
+        # Here stand the attributes and capacities that a person chooses.
+        Column("holders", _("Held by")),
+    ),
+    query=queries.devices,
+    csv=(
+        "id",
+        "cluster",
+        "driver",
+        "pool",
+        "device",
+        "node",
+        "generation",
+        "state",
+        "partly_used",
+        "attributes",
+        "capacity",
+        "taints",
+        "problems",
+        "observed_at",
+    ),
+    api_url="api:devices",
+    row_template="pools/_device_row.html",
+    placeholder=_("node:node-7 memory>=40Gi"),
+    page_parameters=("column",),
+)

@@ -1,0 +1,76 @@
+"""Conditions on attributes and capacities, from their text: `model=A100`, `memory>=40Gi`."""
+
+import re
+from collections.abc import Sequence
+from typing import cast
+
+from django.utils.translation import gettext as _
+
+from dra.quantity import parse_quantity
+from pools.queries import AttributeMatch, CapacityMatch, Comparison
+
+Alternatives = Sequence[AttributeMatch | CapacityMatch]
+
+_MATCH = re.compile(r"(?P<name>[^<>=!\s]+)\s*(?P<comparison>>=|<=|!=|=|>|<)\s*(?P<value>.*)", re.S)
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+
+
+def attribute_match(text: str) -> Alternatives | str:
+    """What an attribute must be, or why the text says no such thing."""
+    parts = _parts(text)
+    if parts is None:
+        return [AttributeMatch(text.strip(), "exists")]
+    name, comparison, value = parts
+    if comparison in {"=", "!="}:
+        return [AttributeMatch(name, comparison, _json_values(value))]
+    if not _WHOLE_NUMBER.fullmatch(value):
+        return _("%(name)s can be compared with a whole number only, not with “%(value)s”.") % {
+            "name": name,
+            "value": value,
+        }
+    return [AttributeMatch(name, comparison, (int(value),))]
+
+
+def capacity_match(text: str) -> Alternatives | str:
+    """What a capacity must be, or why the text says no such thing."""
+    parts = _parts(text)
+    if parts is None:
+        return _("Write a capacity as name>=quantity, such as memory>=40Gi, not “%(text)s”.") % {
+            "text": text
+        }
+    name, comparison, value = parts
+    quantity = parse_quantity(value)
+    if quantity is None or comparison == "!=":
+        return _("“%(value)s” is no quantity; write one such as 40Gi, 100M or 8.") % {
+            "value": value
+        }
+    return [CapacityMatch(name, comparison, quantity.number)]
+
+
+def either_match(text: str) -> Alternatives | str:
+    """A term of the filter box names an attribute or a capacity, whichever a device has."""
+    found = [
+        each for each in (attribute_match(text), capacity_match(text)) if not isinstance(each, str)
+    ]
+    if not found:
+        return _("“%(text)s” is neither a condition on an attribute nor on a capacity.") % {
+            "text": text
+        }
+    return [match for each in found for match in each]
+
+
+def _parts(text: str) -> tuple[str, Comparison, str] | None:
+    match = _MATCH.fullmatch(text.strip())
+    if match is None:
+        return None
+    return match["name"], cast("Comparison", match["comparison"]), match["value"]
+
+
+def _json_values(text: str) -> tuple[str | int | bool, ...]:
+    """What a text may stand for in JSON: itself, a whole number, true or false."""
+    values: list[str | int | bool] = [text]
+    if _WHOLE_NUMBER.fullmatch(text):
+        values.append(int(text))
+    if text in {"true", "false"}:
+        values.append(text == "true")
+    return tuple(values)

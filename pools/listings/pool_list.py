@@ -1,0 +1,109 @@
+from dataclasses import replace
+
+from django.utils.translation import gettext_lazy as _
+
+from pools import queries
+from pools.listings.places import CLUSTER, DRIVER, NODE
+from pools.models import Pool
+from pools.queries import PoolFilter
+from ui.listing import Listing
+from ui.lists import Column
+from ui.parameters import Flag, Text, search_box
+
+POOLS: Listing[Pool, PoolFilter] = Listing(
+    id="pool-list",
+    title=_("Pools"),
+    noun=_("pools"),
+    wanted=PoolFilter,
+    parameters=(
+        CLUSTER,
+        replace(DRIVER, any_label=_("any driver")),
+        Text(
+            name="fits",
+            field="fits",
+            label=_("What still fits"),
+            meaning=_(
+                "A partition type of which one could be allocated now; `device`: any device."
+            ),
+            example="1g.10gb",
+            any_label=_("fits or not"),
+            special={"device": _("fits any device")},
+            offered=queries.partition_types,
+        ),
+        Text(
+            name="problem",
+            field="problems",
+            label=_("Problem"),
+            meaning=_("Code of a problem; `any` or `none`."),
+            example="incomplete_pool",
+            any_label=_("problems or not"),
+            special={"any": _("with any problem"), "none": _("without a problem")},
+        ),
+        Flag(
+            name="complete",
+            field="is_complete",
+            label=_("Completeness"),
+            meaning=_("Whether all slices of the pool are there."),
+            any_label=_("complete or not"),
+            true_label=_("complete"),
+            false_label=_("incomplete"),
+        ),
+        NODE,
+        Flag(
+            name="vanished",
+            field="has_vanished",
+            label=_("vanished"),
+            meaning=_("Whether the pool's last slice has gone. Default: false."),
+            default=False,
+        ),
+        search_box(
+            meaning=_(
+                "Text that the name of a pool, its driver or its node contains, and terms such as `driver:NAME`."
+            ),
+            example="node:node-7 fits:3g.40gb",
+        ),
+    ),
+    orders=queries.POOL_ORDERS,
+    default_order="problems",
+    columns=(
+        Column("name", _("Pool"), is_sortable=True),
+        Column("driver", _("Driver"), is_sortable=True),
+        Column("cluster", _("Cluster")),
+        Column("node", _("Node"), is_sortable=True),
+        Column("devices", _("Devices"), note=_("Of the newest generation.")),
+        Column("available", _("Free"), is_sortable=True, is_number=True),
+        Column("total", _("Total"), is_sortable=True, is_number=True),
+        Column("fits", _("Fits now"), note=_("Partition types are alternatives.")),
+        Column("problems", _("Problems"), is_sortable=True),
+    ),
+    query=queries.pools,
+    csv=(
+        "id",
+        "cluster",
+        "driver",
+        "pool",
+        "generation",
+        "complete",
+        "slices.seen",
+        "slices.expected",
+        "node",
+        "node_selection.kind",
+        "node_selection.text",
+        "devices.total",
+        "devices.seen",
+        "devices.allocated",
+        "devices.partly_used",
+        "devices.unavailable",
+        "devices.blocked",
+        "devices.available",
+        "devices.admin_access",
+        "partitions",
+        "capacity",
+        "problems",
+        "observed_at",
+        "source",
+    ),
+    api_url="api:pools",
+    row_template="pools/_pool_row.html",
+    placeholder=_("node:node-7 fits:3g.40gb"),
+)
