@@ -1,6 +1,6 @@
 """What an answer rests on: how fresh each cluster is, and which gaps are open.
 
-Read before the rows, so that an ETag is never newer than what it names.
+Read in the snapshot of the rows, so that an ETag names what the answer shows.
 """
 
 import hashlib
@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
-from django.contrib.auth.base_user import AbstractBaseUser
-from django.contrib.auth.models import AnonymousUser
 from django.utils.http import parse_etags
 from rest_framework.request import Request
 
 from clusters import queries
 from clusters.models import Cluster, Gap
 from clusters.queries import Freshness
+from ui.snapshot import Snapshot
 
 # Counted up when shapes change, so that no reader keeps an answer of the old shape.
 SHAPES = 2
@@ -26,10 +25,15 @@ SHAPES = 2
 class Known:
     """Freshness by cluster id, and the gaps that last."""
 
-    now: datetime
+    snapshot: Snapshot
     clusters: dict[int, Cluster]
     freshness: dict[int, Freshness]
     gaps: tuple[Gap, ...]
+
+    @property
+    def now(self) -> datetime:
+        """When the answer is made."""
+        return self.snapshot.now
 
     def named(self, names: Sequence[str]) -> Self:
         """The same for the clusters that a filter names, by name or number; for all without names."""
@@ -45,7 +49,7 @@ class Known:
         """The same for these clusters alone."""
         kept = [number for number in cluster_ids if number in self.clusters]
         return type(self)(
-            now=self.now,
+            snapshot=self.snapshot,
             clusters={number: self.clusters[number] for number in kept},
             freshness={number: self.freshness[number] for number in kept},
             gaps=tuple(gap for gap in self.gaps if gap.cluster_id in kept),
@@ -62,12 +66,12 @@ class Known:
         return any(fresh.is_stale(self.now) for fresh in self.freshness.values())
 
 
-def read_known(*, now: datetime) -> Known:
+def read_known(snapshot: Snapshot) -> Known:
     """Three queries, whatever the number of clusters."""
-    clusters = {each.pk: each for each in queries.clusters()}
-    gaps = tuple(gap for gap in queries.open_gaps() if gap.cluster_id in clusters)
+    clusters = {each.pk: each for each in queries.clusters(snapshot)}
+    gaps = tuple(gap for gap in queries.open_gaps(snapshot) if gap.cluster_id in clusters)
     freshness = queries.freshness(clusters.values())
-    return Known(now=now, clusters=clusters, freshness=freshness, gaps=gaps)
+    return Known(snapshot=snapshot, clusters=clusters, freshness=freshness, gaps=gaps)
 
 
 def etag(request: Request, known: Known, *, also: Sequence[Any] = ()) -> str:
@@ -80,7 +84,7 @@ def etag(request: Request, known: Known, *, also: Sequence[Any] = ()) -> str:
         request.build_absolute_uri(),
         request.accepted_renderer.format,
         getattr(request, "LANGUAGE_CODE", ""),
-        _role(request.user),
+        known.snapshot.viewer,
         [_state(fresh, now=known.now) for fresh in known.freshness.values()],
         [gap.pk for gap in known.gaps],
         list(also),
@@ -92,10 +96,6 @@ def has_etag(request: Request, tag: str) -> bool:
     """Whether the reader already has what the tag names."""
     given = parse_etags(request.headers.get("If-None-Match", ""))
     return "*" in given or tag in [f"W/{each.removeprefix('W/')}" for each in given]
-
-
-def _role(user: AbstractBaseUser | AnonymousUser) -> tuple[bool, bool]:
-    return (getattr(user, "is_staff", False), getattr(user, "is_superuser", False))
 
 
 def _state(fresh: Freshness, *, now: datetime) -> tuple[object, ...]:

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Prefetch, Q, QuerySet, Sum
+from django.db.models import Prefetch, Q, QuerySet
 
 from clusters import registry
 from clusters.choices import PoolStatusMode, ReadState, Source
 from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
+from ui.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +44,16 @@ class Freshness:
         return self.observed_at is None or now - self.observed_at > limit
 
 
-def clusters() -> QuerySet[Cluster]:
+def clusters(snapshot: Snapshot) -> QuerySet[Cluster]:
     """All clusters with their kinds, in two queries."""
     return Cluster.objects.prefetch_related(
         Prefetch("kinds", queryset=ClusterKind.objects.order_by("kind"))
     )
 
 
-def cluster(cluster_id: int) -> Cluster:
+def cluster(snapshot: Snapshot, cluster_id: int) -> Cluster:
     """One cluster with its kinds; raises Cluster.DoesNotExist."""
-    return clusters().get(pk=cluster_id)
+    return clusters(snapshot).get(pk=cluster_id)
 
 
 def clusters_named(text: str) -> Q:
@@ -93,12 +94,8 @@ def _freshness(found: Cluster) -> Freshness:
     )
 
 
-def total_revision() -> int:
-    """A number that rises whenever anything that pages show of any cluster has changed."""
-    return Cluster.objects.aggregate(total=Sum("revision"))["total"] or 0
-
-
 def gaps(
+    snapshot: Snapshot,
     cluster_ids: Sequence[int],
     *,
     start: datetime,
@@ -113,17 +110,17 @@ def gaps(
     ).order_by("started_at", "id")
 
 
-def open_gaps() -> QuerySet[Gap]:
+def open_gaps(snapshot: Snapshot) -> QuerySet[Gap]:
     """Gaps that last."""
     return Gap.objects.filter(ended_at__isnull=True).order_by("started_at", "id")
 
 
-def latest_gaps(cluster_id: int, *, count: int = 50) -> QuerySet[Gap]:
+def latest_gaps(snapshot: Snapshot, cluster_id: int, *, count: int = 50) -> QuerySet[Gap]:
     """The newest gaps of one cluster, newest first."""
     return Gap.objects.filter(cluster_id=cluster_id).order_by("-started_at", "-id")[:count]
 
 
-def nodes(cluster_id: int) -> QuerySet[ClusterNode]:
+def nodes(snapshot: Snapshot, cluster_id: int) -> QuerySet[ClusterNode]:
     """The nodes of one cluster by name."""
     return ClusterNode.objects.filter(cluster_id=cluster_id).order_by("name")
 

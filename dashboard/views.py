@@ -1,18 +1,19 @@
 """Overview: is my fleet fine, and how much of it is free?"""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.core.cache import caches
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET
 
 from clusters.choices import Reach
 from clusters.queries import Freshness
-from clusters.views.frame import Scope, scope_of
+from clusters.views.frame import Scope
+from clusters.views.live import Live, live_page
 from dashboard.sparklines import Point, Sparkline, sparkline
 from pools import queries
 from pools.models import Allocation, Pool
@@ -20,7 +21,6 @@ from pools.queries import DriverFigures
 from pools.views.counted import counted, uncounted_words
 from pools.views.shared import Emptiness, ShownProblem, emptiness, pool_url, problems_of
 from ui.formatting import number
-from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
 
 # Problems and lost allocations that the page names; the lists behind it have them all.
 SHOWN = 8
@@ -73,32 +73,22 @@ class OverviewPage:
     source: str
 
 
-@require_GET
-def overview(request: HttpRequest) -> HttpResponse:
+@live_page(page="dashboard/overview.html", fragment="dashboard/_overview.html")
+def overview(request: HttpRequest, scope: Scope) -> Live:
     """The page; htmx gets what is live in it."""
-    scope = scope_of(request)
-    etag = fragment_etag(request, *scope.etag_parts)
-    unchanged = not_modified(request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    return render_page_or_fragment(
-        request,
-        page="dashboard/overview.html",
-        fragment="dashboard/_overview.html",
-        context={"page": overview_page(scope)},
-        etag=etag,
-    )
+    del request
+    return Live(scope.etag_parts, lambda: {"page": overview_page(scope)})
 
 
 def overview_page(scope: Scope) -> OverviewPage:
     """The page; a fixed number of queries."""
     chosen = [scope.chosen_name] if scope.chosen_name else []
     ids = [each.cluster_id for each in scope.shown]
-    figures = queries.driver_figures(chosen)
-    fits = queries.partition_figures(ids)
+    figures = queries.driver_figures(scope.snapshot, chosen)
+    fits = queries.partition_figures(scope.snapshot, ids)
     trends = _trends(scope)
-    pools = queries.troubled_pools(chosen, limit=SHOWN + 1)
-    lost = list(queries.unpublished_allocations(ids)[: SHOWN + 1])
+    pools = queries.troubled_pools(scope.snapshot, chosen, limit=SHOWN + 1)
+    lost = list(queries.unpublished_allocations(scope.snapshot, ids)[: SHOWN + 1])
     return OverviewPage(
         answer=_answer(figures),
         devices=_known_devices(figures),
@@ -133,10 +123,11 @@ def _trends(scope: Scope) -> Trends:
     start = scope.now - _TREND
     ids = [each.cluster_id for each in scope.shown]
     young = [row.pk for row in scope.clusters if scope.now - row.created_at < _YOUNG]
-    key = f"trends:{'-'.join(str(each) for each in sorted(ids))}"
+    seen = (scope.snapshot.viewer, scope.snapshot.at, sorted(ids))
+    key = f"trends:{hashlib.sha256(repr(seen).encode()).hexdigest()}"
     found: Trends | None = caches["memory"].get(key)
     if found is None:
-        rows = queries.availability(ids, young=young, start=start, end=scope.now)
+        rows = queries.availability(scope.snapshot, ids, young=young, start=start, end=scope.now)
         found = {name: [Point(at, value) for at, value in points] for name, points in rows.items()}
         caches["memory"].set(key, found, _TREND_SECONDS)
     return found

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from ui.snapshot import Snapshot
+
 # Dictionaries never change, so a process keeps those it met.
 _MOST_DICTIONARIES: Final = 256
 _dictionaries: OrderedDict[int, zstandard.ZstdCompressionDict] = OrderedDict()
@@ -71,9 +73,9 @@ def bodies(cluster_id: int, digests: Iterable[UUID]) -> dict[UUID, bytes]:
 
 
 def object_body(
-    cluster_id: int, object_id: int, *, at: datetime | None = None
+    snapshot: Snapshot, cluster_id: int, object_id: int
 ) -> tuple[KubeObject, bytes] | None:
-    """An object and its JSON, now or at a moment, with the pool generation in its place.
+    """An object and its JSON, at the snapshot's moment, with the pool generation in its place.
 
     None when there is no such object, when it was not live at that moment, or when that is longer ago than what is kept.
     """
@@ -81,8 +83,8 @@ def object_body(
     if found is None:
         return None
     version: Version | None = Version(found.digest, found.generation)
-    if at is not None:
-        version = version_at(cluster_id, object_id, kind=found.kind, at=at)
+    if snapshot.at is not None:
+        version = version_at(cluster_id, object_id, kind=found.kind, at=snapshot.at)
     if version is None:
         return None
     content = bodies(cluster_id, [version.digest]).get(version.digest)

@@ -7,6 +7,7 @@ from pools.queries import DeviceFilter, PoolFilter, SliceFilter, StatusFilter
 from ui.listing import Listing, Read
 from ui.parameters import Params
 from ui.parameters import Refusal as FilterProblem
+from ui.snapshot import Snapshot
 
 __all__ = [
     "DEVICE_PARAMS",
@@ -30,22 +31,22 @@ SLICE_PARAMS = SLICES.names
 STATUS_PARAMS = STATUS_REQUESTS.names
 
 
-def read_pool_filter(params: Params) -> Read[PoolFilter]:
-    return _checked(POOLS, params)
+def read_pool_filter(snapshot: Snapshot, params: Params) -> Read[PoolFilter]:
+    return _checked(snapshot, POOLS, params)
 
 
-def read_device_filter(params: Params) -> Read[DeviceFilter]:
-    return _checked(DEVICES, params)
+def read_device_filter(snapshot: Snapshot, params: Params) -> Read[DeviceFilter]:
+    return _checked(snapshot, DEVICES, params)
 
 
-def read_slice_filter(params: Params) -> Read[SliceFilter]:
-    return _checked(SLICES, params)
+def read_slice_filter(snapshot: Snapshot, params: Params) -> Read[SliceFilter]:
+    return _checked(snapshot, SLICES, params)
 
 
-def read_status_filter(params: Params) -> Read[StatusFilter]:
-    return _checked(STATUS_REQUESTS, params)
+def read_status_filter(snapshot: Snapshot, params: Params) -> Read[StatusFilter]:
+    return _checked(snapshot, STATUS_REQUESTS, params)
 
 
-def _checked(listing: Listing[Any, W], params: Params) -> Read[W]:
+def _checked(snapshot: Snapshot, listing: Listing[Any, W], params: Params) -> Read[W]:
     read = listing.read(params)
-    return Read(read.wanted, (*read.problems, *listing.absent(read.wanted)))
+    return Read(read.wanted, (*read.problems, *listing.absent(snapshot, read.wanted)))

@@ -10,6 +10,8 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.http import parse_etags
 from django.utils.translation import get_language
 
+from ui.snapshot import Viewer
+
 
 def wants_fragment(request: HttpRequest) -> bool:
     """True when htmx asked for a part of a page.
@@ -24,10 +26,9 @@ def wants_fragment(request: HttpRequest) -> bool:
     )
 
 
-def fragment_etag(request: HttpRequest, *parts: object) -> str:
+def fragment_etag(request: HttpRequest, viewer: Viewer, *parts: object) -> str:
     """An ETag for what this person sees at this address, given `parts` that change whenever the data does."""
-    user = getattr(request, "user", None)
-    seen_by = (getattr(user, "pk", None), get_language(), request.get_full_path())
+    seen_by = (viewer, get_language(), request.get_full_path())
     digest = hashlib.sha256(repr((seen_by, parts)).encode()).hexdigest()
     return f'"{digest[:32]}"'
 

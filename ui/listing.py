@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from django.utils.functional import Promise
 
     from ui.lists import Column
+    from ui.snapshot import Snapshot
 
 M = TypeVar("M", bound=Model)
 W = TypeVar("W")
@@ -57,7 +58,7 @@ class Listing(Generic[M, W]):
     orders: Mapping[str, tuple[str, ...]]
     default_order: str
     columns: tuple[Column, ...]
-    query: Callable[[W], QuerySet[M]]
+    query: Callable[[Snapshot, W], QuerySet[M]]
     # Members of the shape that CSV has, a dot where one is inside of another.
     csv: tuple[str, ...]
     # Name of the URL of the same list in the API.
@@ -77,13 +78,13 @@ class Listing(Generic[M, W]):
         reading = _Reading(self.parameters, params)
         return Read(self.wanted(**reading.values()), tuple(reading.problems))
 
-    def absent(self, wanted: W) -> tuple[Refusal, ...]:
+    def absent(self, snapshot: Snapshot, wanted: W) -> tuple[Refusal, ...]:
         """Values that are a mistake since nothing in the database has them; asks it only where such a value is given."""
         problems = []
         for each in self.parameters:
             if isinstance(each, Text) and each.offered:
                 given = [text for text in getattr(wanted, each.field) if text not in each.special]
-                known = (*each.special, *each.offered()) if given else ()
+                known = (*each.special, *each.offered(snapshot)) if given else ()
                 problems += [
                     Refusal(each.name, not_one_of(text, known))
                     for text in given

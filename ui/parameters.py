@@ -16,6 +16,8 @@ from django.utils.translation import gettext_lazy
 if TYPE_CHECKING:
     from django.utils.functional import Promise
 
+    from ui.snapshot import Snapshot
+
 # Lists of values by parameter, as a QueryDict has them.
 Params = Mapping[str, Sequence[str]]
 # Takes what cannot be used: a sentence that says what to write instead.
@@ -69,7 +71,7 @@ class Text(Parameter):
     # Values that are no name, such as "any".
     special: Mapping[str, Promise | str] = field(default_factory=dict)
     # The values there are, where any other is a mistake; asked only when some value is given.
-    offered: Callable[[], Sequence[str]] | None = None
+    offered: Callable[[Snapshot], Sequence[str]] | None = None
 
     def read(self, texts: Sequence[str], refuse: Refuse) -> tuple[str, ...]:
         del refuse

@@ -1,11 +1,13 @@
 """What all API views do: sign-in, unknown parameters, problems, ETags."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any, ClassVar
 
 import msgspec
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import MethodNotAllowed
@@ -20,6 +22,7 @@ from api.openapi import Operation
 from api.parameters import Parameters
 from api.problems import on_exception
 from api.views.authentication import BearerAuthentication, QuietSession
+from ui.snapshot import Snapshot, open_snapshot, viewer_of
 
 Json = dict[str, Any]
 
@@ -103,6 +106,43 @@ class ReadView(APIView):
         if observed_at is not None:
             response["Dradash-Observed-At"] = observed_at.isoformat().replace("+00:00", "Z")
         return response
+
+
+class SnapshotView(ReadView):
+    """GET of something that is read from the database: from one snapshot, which `read` gets.
+
+    Who asks is found out before, since that may write. A body that is made while it is sent keeps the snapshot until its end.
+    """
+
+    def read(self, request: Request, snapshot: Snapshot, **names: Any) -> HttpResponseBase:
+        raise NotImplementedError
+
+    def get(self, request: Request, **names: Any) -> HttpResponseBase:
+        with ExitStack() as stack:
+            opened = open_snapshot(viewer_of(request.user), now=timezone.now())
+            response = self.read(request, stack.enter_context(opened), **names)
+            if isinstance(response, StreamingHttpResponse) and request.method != "HEAD":
+                chunks: Any = response.streaming_content
+                response.streaming_content = _Sent(chunks, stack.pop_all())
+            return response
+
+
+class _Sent(Iterator[bytes]):
+    """A body whose snapshot ends with it, or when the reader goes away, which the server tells by `close`."""
+
+    def __init__(self, chunks: Iterator[bytes], snapshot: ExitStack) -> None:
+        self._chunks = chunks
+        self._snapshot = snapshot
+
+    def __next__(self) -> bytes:
+        try:
+            return next(self._chunks)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._snapshot.close()
 
 
 def encode(body: Json) -> bytes:

@@ -6,25 +6,25 @@ import yaml
 from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404
 from django.http.response import HttpResponseBase
-from django.utils import timezone
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from api import cluster_shapes, shapes
 from api.known import Known, read_known
 from api.negotiation import JSONText, YAMLText
-from api.views.base import Json, ReadView, encode
+from api.views.base import Json, SnapshotView, encode
 from clusters import queries as cluster_queries
 from clusters.models import Cluster
 from objects import queries as object_queries
 from pools import queries
 from pools.models import Device, Pool, PoolStatusRequest, ResourceSlice
+from ui.snapshot import Snapshot
 
 
-class DetailView(ReadView):
+class DetailView(SnapshotView):
     """One thing by its number. `find` raises ObjectDoesNotExist."""
 
-    def find(self, number: int) -> Any:
+    def find(self, snapshot: Snapshot, number: int) -> Any:
         raise NotImplementedError
 
     def shape(self, row: Any, known: Known) -> Json:
@@ -33,11 +33,10 @@ class DetailView(ReadView):
     def cluster_of(self, row: Any) -> int:
         return int(row.cluster_id)
 
-    def get(self, request: Request, id: int) -> HttpResponseBase:
+    def read(self, request: Request, snapshot: Snapshot, **names: Any) -> HttpResponseBase:
         self.parameters(request).check()
-        # The state is read before the row, so that an ETag never names less than it should.
-        every = read_known(now=timezone.now())
-        row = self.found(id)
+        every = read_known(snapshot)
+        row = self.found(snapshot, names["id"])
         known = every.of([self.cluster_of(row)])
         also = self.also(row, known)
         return self.unchanged(request, known=known, also=also) or self.answer(
@@ -49,9 +48,9 @@ class DetailView(ReadView):
         del row, known
         return ()
 
-    def found(self, number: int) -> Any:
+    def found(self, snapshot: Snapshot, number: int) -> Any:
         try:
-            return self.find(number)
+            return self.find(snapshot, number)
         except ObjectDoesNotExist as error:
             raise Http404 from error
 
@@ -68,8 +67,8 @@ class ClusterDetail(DetailView):
     tag = "Clusters"
     answers: ClassVar = {"application/json": "ClusterDetail"}
 
-    def find(self, number: int) -> Cluster:
-        return cluster_queries.cluster(number)
+    def find(self, snapshot: Snapshot, number: int) -> Cluster:
+        return cluster_queries.cluster(snapshot, number)
 
     def cluster_of(self, row: Cluster) -> int:
         return row.pk
@@ -78,7 +77,7 @@ class ClusterDetail(DetailView):
         return [self.shape(row, known)]
 
     def shape(self, row: Cluster, known: Known) -> Json:
-        gaps = list(cluster_queries.latest_gaps(row.pk))
+        gaps = list(cluster_queries.latest_gaps(known.snapshot, row.pk))
         return cluster_shapes.cluster_with_gaps(row, known, gaps=gaps)
 
 
@@ -90,8 +89,8 @@ class PoolDetail(DetailView):
     tag = "Pools"
     answers: ClassVar = {"application/json": "Pool"}
 
-    def find(self, number: int) -> Pool:
-        return queries.pool(number)
+    def find(self, snapshot: Snapshot, number: int) -> Pool:
+        return queries.pool(snapshot, number)
 
     def shape(self, row: Pool, known: Known) -> Json:
         return shapes.pool(row, known)
@@ -105,11 +104,11 @@ class DeviceDetail(DetailView):
     tag = "Devices"
     answers: ClassVar = {"application/json": "DeviceDetail"}
 
-    def find(self, number: int) -> Device:
-        return queries.device(number)
+    def find(self, snapshot: Snapshot, number: int) -> Device:
+        return queries.device(snapshot, number)
 
     def shape(self, row: Device, known: Known) -> Json:
-        holders = queries.holders([row]).get(row.id, [])
+        holders = queries.holders(known.snapshot, [row]).get(row.id, [])
         return shapes.device_with_holders(row, known, holders=holders)
 
 
@@ -125,12 +124,11 @@ class ResourceSliceDetail(DetailView):
         "application/yaml": "KubernetesResourceSlice",
     }
 
-    def find(self, number: int) -> ResourceSlice:
-        return queries.resource_slice(number)
+    def find(self, snapshot: Snapshot, number: int) -> ResourceSlice:
+        return queries.resource_slice(snapshot, number)
 
     def body(self, request: Request, row: ResourceSlice, known: Known) -> bytes:
-        del known
-        found = object_queries.object_body(row.cluster_id, row.object_id)
+        found = object_queries.object_body(known.snapshot, row.cluster_id, row.object_id)
         if found is None:
             raise Http404
         stored, content = found
@@ -148,13 +146,13 @@ class PoolStatusRequestDetail(DetailView):
     tag = "Pool status requests"
     answers: ClassVar = {"application/json": "PoolStatusRequestDetail"}
 
-    def find(self, number: int) -> PoolStatusRequest:
-        return queries.status_request(number)
+    def find(self, snapshot: Snapshot, number: int) -> PoolStatusRequest:
+        return queries.status_request(snapshot, number)
 
     def shape(self, row: PoolStatusRequest, known: Known) -> Json:
-        answers = list(queries.answers(row.pk))
+        answers = list(queries.answers(known.snapshot, row.pk))
         keys = [(each.driver, each.pool_name) for each in answers]
-        pool_ids = queries.pools_of_keys(row.cluster_id, keys)
+        pool_ids = queries.pools_of_keys(known.snapshot, row.cluster_id, keys)
         return shapes.answered_status_request(row, known, answers=answers, pool_ids=pool_ids)
 
 

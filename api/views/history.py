@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
@@ -15,10 +14,11 @@ from api.csv_text import Columns, csv_chunks
 from api.known import read_known
 from api.negotiation import CSVText, JSONText
 from api.parameters import Parameters
-from api.views.base import Json, ReadView, encode
+from api.views.base import Json, SnapshotView, encode
 from dra.series import FIGURES
 from pools import queries
 from pools.models import Pool
+from ui.snapshot import Snapshot
 
 DEFAULT_RANGE = timedelta(hours=24)
 MOST_POINTS = 2000
@@ -52,7 +52,7 @@ COLUMNS: Columns = {
 }
 
 
-class PoolHistory(ReadView):
+class PoolHistory(SnapshotView):
     """What a pool was like over a time.
 
     Without `step` every change is a point, exactly, and holds until the next one. With it, each point is the mean of one step by
@@ -66,17 +66,17 @@ class PoolHistory(ReadView):
     renderer_classes: Sequence[type[BaseRenderer]] = (JSONText, CSVText)
     allowed = ("from", "to", "step", "format")
 
-    def get(self, request: Request, id: int) -> HttpResponseBase:
-        now = timezone.now()
+    def read(self, request: Request, snapshot: Snapshot, **names: Any) -> HttpResponseBase:
+        now = snapshot.now
         parameters = self.parameters(request)
         end = min(parameters.moment("to", now=now, default=now), now)
         start = parameters.moment("from", now=now, default=end - DEFAULT_RANGE)
         step = parameters.step()
         parameters.check()
         start = check_range(parameters, start=start, end=end, step=step)
-        every = read_known(now=now)
+        every = read_known(snapshot)
         try:
-            row = queries.pool(id)
+            row = queries.pool(snapshot, names["id"])
         except Pool.DoesNotExist as error:
             raise Http404 from error
         known = every.of([row.cluster_id])
@@ -85,8 +85,8 @@ class PoolHistory(ReadView):
         if same is not None:
             return same
         if step is None:
-            check_changes(parameters, row, start=start, end=end)
-        found = queries.pool_history(row, start=start, end=end, step=step)
+            check_changes(parameters, snapshot, row, start=start, end=end)
+        found = queries.pool_history(snapshot, row, start=start, end=end, step=step)
         body = shapes.history(row, found, known)
         if request.accepted_renderer.format == CSVText.format:
             return self.tagged(request, _csv(body, now=now), known=known, also=also)
@@ -122,9 +122,11 @@ def check_range(
     return start
 
 
-def check_changes(parameters: Parameters, row: Pool, *, start: datetime, end: datetime) -> None:
+def check_changes(
+    parameters: Parameters, snapshot: Snapshot, row: Pool, *, start: datetime, end: datetime
+) -> None:
     """Raises InvalidParameters when a pool changed too often to name every change."""
-    if queries.has_more_samples(row, start=start, end=end, limit=MOST_POINTS):
+    if queries.has_more_samples(snapshot, row, start=start, end=end, limit=MOST_POINTS):
         fitting = _("There are more than %(most)s changes in this time; write step=%(step)s.")
         parameters.refuse("step", fitting % _fitting(end - start))
         parameters.check()

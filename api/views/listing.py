@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 from django.db.models import Model, QuerySet
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from rest_framework.renderers import BaseRenderer
@@ -18,10 +17,11 @@ from api.csv_text import Columns, csv_chunks
 from api.known import Known, read_known
 from api.negotiation import CSVText, JSONText
 from api.parameters import DEFAULT_LIMIT, Parameters, filter_values
-from api.views.base import Json, ReadView, encode
+from api.views.base import Json, SnapshotView, encode
 from pools.filters import Params, Read
 from pools.queries import order_columns
 from ui.paging import InvalidCursor, Page, keyset_page
+from ui.snapshot import Snapshot
 
 M = TypeVar("M", bound=Model)
 
@@ -29,7 +29,7 @@ LIST_PARAMS = ("ordering", "sort", "limit", "cursor", "format")
 ROWS_AT_ONCE = 2000
 
 
-class ListView(ReadView, Generic[M]):
+class ListView(SnapshotView, Generic[M]):
     """What each list fills in: how its filter is read, how its rows are found, sorted and shown."""
 
     renderer_classes: Sequence[type[BaseRenderer]] = (JSONText, CSVText)
@@ -37,10 +37,10 @@ class ListView(ReadView, Generic[M]):
     default_ordering: ClassVar[str]
     columns: ClassVar[Columns]
 
-    def read_filter(self, params: Params) -> Read[Any]:
+    def read_filter(self, snapshot: Snapshot, params: Params) -> Read[Any]:
         raise NotImplementedError
 
-    def find(self, wanted: Any) -> QuerySet[M]:
+    def find(self, snapshot: Snapshot, wanted: Any) -> QuerySet[M]:
         raise NotImplementedError
 
     def shape(self, row: M, known: Known) -> Json:
@@ -51,24 +51,24 @@ class ListView(ReadView, Generic[M]):
         del known
         return ()
 
-    def get(self, request: Request) -> HttpResponseBase:
-        now = timezone.now()
+    def read(self, request: Request, snapshot: Snapshot, **names: Any) -> HttpResponseBase:
+        del names
         parameters = self.parameters(request)
-        read = self.read_filter(filter_values(request.query_params))
+        read = self.read_filter(snapshot, filter_values(request.query_params))
         parameters.take(read.problems)
         order = order_columns(
             self.orders, parameters.ordering(tuple(self.orders), default=self.default_ordering)
         )
         limit, cursor = parameters.limit(), parameters.cursor()
         parameters.check()
-        known = read_known(now=now)
-        names = getattr(read.wanted, "clusters", ())
-        check_clusters(parameters, names, known=known)
-        asked = known.named(names)
+        known = read_known(snapshot)
+        clusters = getattr(read.wanted, "clusters", ())
+        check_clusters(parameters, clusters, known=known)
+        asked = known.named(clusters)
         same = self.unchanged(request, known=asked, also=self.also(asked))
         if same is not None:
             return same
-        rows = self.find(read.wanted)
+        rows = self.find(snapshot, read.wanted)
         is_csv = request.accepted_renderer.format == CSVText.format
         if is_csv and limit is None and cursor is None:
             return self._csv(request, self._all(rows.order_by(*order)), known=known, asked=asked)

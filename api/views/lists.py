@@ -15,6 +15,7 @@ from pools import filters, queries
 from pools.filters import Params, Read
 from pools.models import Device, Pool, PoolStatusRequest, ResourceSlice
 from pools.queries import DeviceFilter, PoolFilter, SliceFilter, StatusFilter
+from ui.snapshot import Snapshot
 
 
 def _plain(*names: str) -> Columns:
@@ -64,11 +65,11 @@ class PoolList(ListView[Pool]):
         **_plain("observed_at", "source"),
     }
 
-    def read_filter(self, params: Params) -> Read[PoolFilter]:
-        return filters.read_pool_filter(params)
+    def read_filter(self, snapshot: Snapshot, params: Params) -> Read[PoolFilter]:
+        return filters.read_pool_filter(snapshot, params)
 
-    def find(self, wanted: PoolFilter) -> QuerySet[Pool]:
-        return queries.pools(wanted)
+    def find(self, snapshot: Snapshot, wanted: PoolFilter) -> QuerySet[Pool]:
+        return queries.pools(snapshot, wanted)
 
     def shape(self, row: Pool, known: Known) -> Json:
         return shapes.pool(row, known)
@@ -91,11 +92,11 @@ class DeviceList(ListView[Device]):
         **_plain("observed_at"),
     }
 
-    def read_filter(self, params: Params) -> Read[DeviceFilter]:
-        return filters.read_device_filter(params)
+    def read_filter(self, snapshot: Snapshot, params: Params) -> Read[DeviceFilter]:
+        return filters.read_device_filter(snapshot, params)
 
-    def find(self, wanted: DeviceFilter) -> QuerySet[Device]:
-        return queries.devices(wanted)
+    def find(self, snapshot: Snapshot, wanted: DeviceFilter) -> QuerySet[Device]:
+        return queries.devices(snapshot, wanted)
 
     def shape(self, row: Device, known: Known) -> Json:
         return shapes.device(row, known)
@@ -118,11 +119,11 @@ class ResourceSliceList(ListView[ResourceSlice]):
         **_plain("changed_at", "observed_at", "source"),
     }
 
-    def read_filter(self, params: Params) -> Read[SliceFilter]:
-        return filters.read_slice_filter(params)
+    def read_filter(self, snapshot: Snapshot, params: Params) -> Read[SliceFilter]:
+        return filters.read_slice_filter(snapshot, params)
 
-    def find(self, wanted: SliceFilter) -> QuerySet[ResourceSlice]:
-        return queries.slices(wanted)
+    def find(self, snapshot: Snapshot, wanted: SliceFilter) -> QuerySet[ResourceSlice]:
+        return queries.slices(snapshot, wanted)
 
     def shape(self, row: ResourceSlice, known: Known) -> Json:
         return shapes.resource_slice(row, known)
@@ -144,11 +145,11 @@ class PoolStatusRequestList(ListView[PoolStatusRequest]):
         **_plain("pools_answered", "pools_differing", "blocked_by"),
     }
 
-    def read_filter(self, params: Params) -> Read[StatusFilter]:
-        return filters.read_status_filter(params)
+    def read_filter(self, snapshot: Snapshot, params: Params) -> Read[StatusFilter]:
+        return filters.read_status_filter(snapshot, params)
 
-    def find(self, wanted: StatusFilter) -> QuerySet[PoolStatusRequest]:
-        return queries.status_requests(wanted)
+    def find(self, snapshot: Snapshot, wanted: StatusFilter) -> QuerySet[PoolStatusRequest]:
+        return queries.status_requests(snapshot, wanted)
 
     def shape(self, row: PoolStatusRequest, known: Known) -> Json:
         return shapes.status_request(row, known)
@@ -172,13 +173,13 @@ class ClusterList(ListView[Cluster]):
         **_plain("observed_at", "source", "stale"),
     }
 
-    def read_filter(self, params: Params) -> Read[Any]:
-        del params
+    def read_filter(self, snapshot: Snapshot, params: Params) -> Read[Any]:
+        del snapshot, params
         return Read(None)
 
-    def find(self, wanted: None) -> QuerySet[Cluster]:
+    def find(self, snapshot: Snapshot, wanted: None) -> QuerySet[Cluster]:
         del wanted
-        return cluster_queries.clusters()
+        return cluster_queries.clusters(snapshot)
 
     def shape(self, row: Cluster, known: Known) -> Json:
         return cluster_shapes.cluster(row, known)

@@ -1,7 +1,10 @@
 """What every page says about its clusters: which are shown, how fresh they are, and what is wrong with reading them."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Self
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -17,6 +20,7 @@ from clusters.models import Cluster, ClusterKind, Gap
 from kube.kinds import KINDS
 from ui.frame import Banner, ClusterChoice, Frame, Freshness
 from ui.lists import with_query
+from ui.snapshot import Snapshot, open_snapshot, viewer_of
 
 _REACHED = {Reach.OK, Reach.UNKNOWN}
 
@@ -25,7 +29,10 @@ _REACHED = {Reach.OK, Reach.UNKNOWN}
 class Scope:
     """The clusters that one request is about."""
 
-    now: datetime
+    snapshot: Snapshot
+    # All that there are, by id, those that are no longer watched among them.
+    known: dict[int, Cluster]
+    # Those that can be chosen.
     clusters: tuple[Cluster, ...]
     fresh: dict[int, queries.Freshness]
     # The cluster that the URL chose; None: all that are watched.
@@ -33,6 +40,16 @@ class Scope:
     # As the URL has it, also when no cluster is called so.
     chosen_name: str
     open_gaps: tuple[Gap, ...]
+
+    @property
+    def now(self) -> datetime:
+        """When the answer is made."""
+        return self.snapshot.now
+
+    def about(self, cluster_id: int) -> Self:
+        """The same for a page about something of one cluster, which may be no longer watched."""
+        row = self.known[cluster_id]
+        return replace(self, chosen=row, chosen_name=row.name)
 
     @property
     def is_missing(self) -> bool:
@@ -110,22 +127,40 @@ def scope_of(request: HttpRequest) -> Scope:
     if found is None:
         # Postgres, which some pages ask for the name as it was given, takes no NUL.
         name = request.GET.get("cluster", "").replace("\0", "\ufffd")
-        found = read_scope(name, now=timezone.now())
+        with snapshot_of(request) as snapshot:
+            found = read_scope(snapshot, name)
         request.dradash_scope = found  # type: ignore[attr-defined]  # a memo for this request
     return found
 
 
-def read_scope(chosen_name: str, *, now: datetime) -> Scope:
+@contextmanager
+def snapshot_of(request: HttpRequest) -> Iterator[Snapshot]:
+    """The snapshot that this request is answered from; opened here unless it is open."""
+    opened: Snapshot | None = getattr(request, "dradash_snapshot", None)
+    if opened is not None:
+        yield opened
+        return
+    viewer = viewer_of(request.user)
+    with open_snapshot(viewer, now=timezone.now()) as snapshot:
+        request.dradash_snapshot = snapshot  # type: ignore[attr-defined]  # a memo for this request
+        try:
+            yield snapshot
+        finally:
+            del request.dradash_snapshot  # type: ignore[attr-defined]
+
+
+def read_scope(snapshot: Snapshot, chosen_name: str) -> Scope:
     """Clusters, their kinds and open gaps."""
-    rows = list(queries.clusters())
+    rows = list(queries.clusters(snapshot))
     chosen = next((row for row in rows if chosen_name in {row.name, str(row.pk)}), None)
     return Scope(
-        now=now,
+        snapshot=snapshot,
+        known={row.pk: row for row in rows},
         clusters=tuple(row for row in rows if row.is_watched or row is chosen),
         fresh=queries.freshness(rows),
         chosen=chosen,
         chosen_name=chosen_name,
-        open_gaps=tuple(queries.open_gaps()),
+        open_gaps=tuple(queries.open_gaps(snapshot)),
     )
 
 

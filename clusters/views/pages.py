@@ -7,19 +7,20 @@ from typing import Any, Final
 
 from django.contrib.auth.decorators import permission_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST
 
 from clusters import queries, registry, services
 from clusters.choices import PoolStatusMode, Reach, ReadState
 from clusters.models import Cluster, ClusterKind, Gap
-from clusters.views.frame import Scope, frame_of, grant_command, kinds_of, scope_of, was_read
+from clusters.views.frame import Scope, grant_command, kinds_of, was_read
+from clusters.views.live import Live, live_page
 from kube.discovery import Capabilities
 from kube.kinds import KINDS
-from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
+from ui.snapshot import Snapshot
 
 CHANGE = "clusters.change_cluster"
 
@@ -111,22 +112,11 @@ class ClusterPage:
     grant_pool_status: str
 
 
-@require_GET
-def status(request: HttpRequest) -> HttpResponse:
-    """The live part of the frame: freshness and banners."""
-    scope = scope_of(request)
-    etag = fragment_etag(request, *scope.etag_parts, scope.observed_at, _reaches(scope))
-    unchanged = not_modified(request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    response = render(
-        request,
-        "components/frame_status.html",
-        {"frame": frame_of(request), "live_etag": etag},
-    )
-    response.headers["ETag"] = etag
-    response.headers["Cache-Control"] = "private, no-cache"
-    return response
+@live_page(page="components/frame_status.html", fragment="components/frame_status.html")
+def status(request: HttpRequest, scope: Scope) -> Live:
+    """The live part of the frame: freshness and banners, which every page has already."""
+    del request
+    return Live((*scope.etag_parts, scope.observed_at, _reaches(scope)), dict)
 
 
 def _reaches(scope: Scope) -> list[tuple[object, ...]]:
@@ -136,21 +126,12 @@ def _reaches(scope: Scope) -> list[tuple[object, ...]]:
     ]
 
 
-@require_GET
-def cluster_list(request: HttpRequest) -> HttpResponse:
+@live_page(page="clusters/list.html", fragment="clusters/_list.html")
+def cluster_list(request: HttpRequest, scope: Scope) -> Live:
     """All clusters: is each reached, and how fresh is what we know of it?"""
-    scope = scope_of(request)
-    etag = fragment_etag(request, *scope.etag_parts, scope.observed_at, _reaches(scope))
-    unchanged = not_modified(request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    return render_page_or_fragment(
-        request,
-        page="clusters/list.html",
-        fragment="clusters/_list.html",
-        context={"page": cluster_list_page(scope)},
-        etag=etag,
-    )
+    del request
+    state = (*scope.etag_parts, scope.observed_at, _reaches(scope))
+    return Live(state, lambda: {"page": cluster_list_page(scope)})
 
 
 def cluster_list_page(scope: Scope) -> ClusterListPage:
@@ -189,33 +170,25 @@ def _is_fine(line: ClusterLine) -> bool:
     return line.cluster.reach == Reach.OK and not line.is_stale and not line.failing
 
 
-@require_GET
-def cluster_detail(request: HttpRequest, cluster_id: int) -> HttpResponse:
+@live_page(page="clusters/detail.html", fragment="clusters/_detail.html")
+def cluster_detail(request: HttpRequest, scope: Scope, cluster_id: int) -> Live:
     """One cluster: what can it tell us, and what not, and why?"""
     try:
-        row = queries.cluster(cluster_id)
+        row = queries.cluster(scope.snapshot, cluster_id)
     except Cluster.DoesNotExist:
         raise Http404(_("There is no such cluster.")) from None
     may_change = request.user.has_perm(CHANGE)
-    page = cluster_page(row, may_change=may_change, now=scope_of(request).now)
-    etag = fragment_etag(request, row.revision, page.fresh, page.is_stale, row.reach)
-    unchanged = not_modified(request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    return render_page_or_fragment(
-        request,
-        page="clusters/detail.html",
-        fragment="clusters/_detail.html",
-        context={"page": page},
-        etag=etag,
-    )
+    fresh = scope.fresh[row.pk]
+    state = (row.revision, fresh, fresh.is_stale(scope.now), row.reach, may_change)
+    return Live(state, lambda: {"page": cluster_page(scope.snapshot, row, may_change=may_change)})
 
 
-def cluster_page(row: Cluster, *, may_change: bool, now: datetime) -> ClusterPage:
+def cluster_page(snapshot: Snapshot, row: Cluster, *, may_change: bool) -> ClusterPage:
     """Everything about one cluster."""
+    now = snapshot.now
     fresh = queries.freshness([row])[row.pk]
     found = _capabilities(row)
-    nodes = list(queries.nodes(row.pk))
+    nodes = list(queries.nodes(snapshot, row.pk))
     components, gates = _gates(found)
     return ClusterPage(
         answer=_detail_answer(row, fresh, now=now),
@@ -226,7 +199,7 @@ def cluster_page(row: Cluster, *, may_change: bool, now: datetime) -> ClusterPag
         gate_components=components,
         gates=gates,
         are_gates_known=found is not None and found.gates is not None,
-        gaps=_gap_lines(queries.latest_gaps(row.pk)),
+        gaps=_gap_lines(queries.latest_gaps(snapshot, row.pk)),
         was_read=was_read(row),
         unread=_unread(row),
         are_nodes_known=any(

@@ -21,21 +21,22 @@ from pools.models import (
 )
 from pools.queries.conditions import device_condition
 from pools.queries.wanted import DeviceFilter
+from ui.snapshot import Snapshot
 
 
-def devices(wanted: DeviceFilter) -> QuerySet[Device]:
+def devices(snapshot: Snapshot, wanted: DeviceFilter) -> QuerySet[Device]:
     """The devices that match, with the columns that DEVICE_ORDERS sorts by."""
     return Device.objects.filter(device_condition(wanted)).annotate(
         node_sort=Coalesce("node_name", Value(""), output_field=TextField())
     )
 
 
-def device(device_id: int) -> Device:
+def device(snapshot: Snapshot, device_id: int) -> Device:
     """One device; raises Device.DoesNotExist."""
     return Device.objects.get(id=device_id)
 
 
-def devices_of_pool(found: Pool) -> QuerySet[Device]:
+def devices_of_pool(snapshot: Snapshot, found: Pool) -> QuerySet[Device]:
     """The devices of one pool."""
     return Device.objects.filter(cluster_id=found.cluster_id, pool_id=found.id)
 
@@ -53,7 +54,7 @@ FROM unnest(%s::text[]) AS wanted(driver) CROSS JOIN LATERAL (
 _TELLING = ("productname", "model", "product", "profile", "type")
 
 
-def attribute_names(drivers: Sequence[str], *, sample: int = 40) -> list[str]:
+def attribute_names(snapshot: Snapshot, drivers: Sequence[str], *, sample: int = 40) -> list[str]:
     """Names of capacities and attributes that the first devices of each driver have; one query.
 
     What tells what a device is comes first, then what most drivers have, capacities before attributes.
@@ -86,7 +87,7 @@ _IDENTITIES = ("uuid", "serial", "serialnumber")
 _NODE_IDENTITIES = ("pcibusid", "pciaddress", "pci")
 
 
-def same_hardware(found: Device, *, limit: int) -> list[Device]:
+def same_hardware(snapshot: Snapshot, found: Device, *, limit: int) -> list[Device]:
     """Other devices of the cluster that are the same piece of hardware or a part of it, by their attributes; one query."""
     condition = Q()
     for name, value in found.attributes.items():
@@ -104,7 +105,7 @@ def same_hardware(found: Device, *, limit: int) -> list[Device]:
     return list(rows.order_by("driver", "pool_name", "name", "id")[:limit])
 
 
-def holders(found: Sequence[Device]) -> dict[int, list[Allocation]]:
+def holders(snapshot: Snapshot, found: Sequence[Device]) -> dict[int, list[Allocation]]:
     """Allocation results by device id, those with admin access among them; one query."""
     if not found:
         return {}
@@ -123,7 +124,9 @@ def holders(found: Sequence[Device]) -> dict[int, list[Allocation]]:
     return result
 
 
-def unpublished_allocations(cluster_ids: Sequence[int]) -> QuerySet[Allocation]:
+def unpublished_allocations(
+    snapshot: Snapshot, cluster_ids: Sequence[int]
+) -> QuerySet[Allocation]:
     """Allocation results whose device no pool publishes now."""
     published = Device.objects.filter(
         cluster_id=OuterRef("cluster_id"),

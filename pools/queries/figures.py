@@ -23,6 +23,7 @@ from pools.models import (
 )
 from pools.queries.conditions import device_condition, pool_condition
 from pools.queries.wanted import DeviceFilter, PoolFilter
+from ui.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class DriverFigures:
 _SUMS = ("total", "allocated", "partly_used", "unavailable", "blocked", "available")
 
 
-def driver_figures(clusters: Sequence[str] = ()) -> list[DriverFigures]:
+def driver_figures(snapshot: Snapshot, clusters: Sequence[str] = ()) -> list[DriverFigures]:
     """Figures by cluster and driver, over pools that are published; one query."""
     wanted = PoolFilter(clusters=tuple(clusters))
     rows = (
@@ -112,6 +113,7 @@ GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC, 3
 
 
 def partition_figures(
+    snapshot: Snapshot,
     cluster_ids: Sequence[int],
 ) -> dict[tuple[int, str], list[PartitionFigures]]:
     """What still fits by cluster id and driver, the commonest type first; one query."""
@@ -141,7 +143,12 @@ ORDER BY 1, 2, 3
 
 
 def availability(
-    cluster_ids: Sequence[int], *, young: Sequence[int], start: datetime, end: datetime
+    snapshot: Snapshot,
+    cluster_ids: Sequence[int],
+    *,
+    young: Sequence[int],
+    start: datetime,
+    end: datetime,
 ) -> dict[tuple[int, str], list[tuple[datetime, float | None]]]:
     """Devices available over time by cluster id and driver, unknown pools left out; one query.
 
@@ -160,7 +167,7 @@ def availability(
     return found
 
 
-def partition_types() -> list[str]:
+def partition_types(snapshot: Snapshot) -> list[str]:
     """Every partition type that some pool has, whether one still fits or not; one query."""
     path = Func(Value("$[*].type"), template="(%(expressions)s)::jsonpath")
     each = Func(F("partitions"), path, function="jsonb_path_query", output_field=JSONField())
@@ -176,7 +183,7 @@ class Facet:
     count: int
 
 
-def pool_facets(wanted: PoolFilter) -> dict[str, list[Facet]]:
+def pool_facets(snapshot: Snapshot, wanted: PoolFilter) -> dict[str, list[Facet]]:
     """Drivers, problem codes and what still fits among the pools that match, with counts; three queries."""
     rows = Pool.objects.filter(pool_condition(wanted))
     path = Func(Value("$[*] ? (@.allocatable > 0).type"), template="(%(expressions)s)::jsonpath")
@@ -214,7 +221,7 @@ def pool_facets(wanted: PoolFilter) -> dict[str, list[Facet]]:
     }
 
 
-def device_facets(wanted: DeviceFilter) -> dict[str, list[Facet]]:
+def device_facets(snapshot: Snapshot, wanted: DeviceFilter) -> dict[str, list[Facet]]:
     """Drivers and states among the devices that match, with counts; one query, which reads the devices once."""
     drivers: Counter[str] = Counter()
     states: Counter[str] = Counter()

@@ -12,6 +12,7 @@ from pools.models import (
     PoolHour,
     PoolSample,
 )
+from ui.snapshot import Snapshot
 
 # Above this many hours a history comes from the hourly rollups.
 RAW_HISTORY = timedelta(days=8)
@@ -43,20 +44,22 @@ class History:
 
 
 def pool_history(
-    found: Pool, *, start: datetime, end: datetime, step: timedelta | None
+    snapshot: Snapshot, found: Pool, *, start: datetime, end: datetime, step: timedelta | None
 ) -> History:
     """What a pool was like between start and end, gaps as unknown figures; three queries."""
-    rows = tuple(cluster_queries.gaps([found.cluster_id], start=start, end=end))
+    rows = tuple(cluster_queries.gaps(snapshot, [found.cluster_id], start=start, end=end))
     gaps = [series.Span(gap.started_at, gap.ended_at) for gap in rows]
     if step is not None and end - start > RAW_HISTORY:
         points = _rolled_up(found, start=start, end=end, step=step)
     else:
-        samples = pool_samples(found, start=start, end=end)
+        samples = pool_samples(snapshot, found, start=start, end=end)
         points = _points(samples, gaps, start=start, end=end, step=step)
     return History(start, end, step, tuple(points), tuple(gaps), gap_rows=rows)
 
 
-def pool_samples(found: Pool, *, start: datetime, end: datetime) -> list[series.Sample]:
+def pool_samples(
+    snapshot: Snapshot, found: Pool, *, start: datetime, end: datetime
+) -> list[series.Sample]:
     """Samples between start and end, and the one that held at the start; two queries."""
     rows = PoolSample.objects.filter(cluster_id=found.cluster_id, pool_id=found.id)
     earlier = rows.filter(at__lte=start).order_by("-at").first()
@@ -64,7 +67,9 @@ def pool_samples(found: Pool, *, start: datetime, end: datetime) -> list[series.
     return [_sample(row) for row in ([earlier] if earlier else []) + list(later)]
 
 
-def has_more_samples(found: Pool, *, start: datetime, end: datetime, limit: int) -> bool:
+def has_more_samples(
+    snapshot: Snapshot, found: Pool, *, start: datetime, end: datetime, limit: int
+) -> bool:
     """Whether the figures changed more than `limit` times between start and end; reads no more than that."""
     rows = PoolSample.objects.filter(
         cluster_id=found.cluster_id, pool_id=found.id, at__gt=start, at__lte=end
@@ -122,10 +127,12 @@ class GenerationChange:
     has_vanished: bool
 
 
-def generation_changes(found: Pool, *, start: datetime, end: datetime) -> list[GenerationChange]:
+def generation_changes(
+    snapshot: Snapshot, found: Pool, *, start: datetime, end: datetime
+) -> list[GenerationChange]:
     """When generation or completeness changed, newest first."""
     changes: list[GenerationChange] = []
-    for sample in pool_samples(found, start=start, end=end):
+    for sample in pool_samples(snapshot, found, start=start, end=end):
         now = (sample.generation, sample.is_complete, sample.has_vanished)
         before = changes[-1] if changes else None
         if before and (before.generation, before.is_complete, before.has_vanished) == now:

@@ -17,9 +17,10 @@ from pools.models import (
 )
 from pools.queries.conditions import pool_condition
 from pools.queries.wanted import POOL_ORDERS, PoolFilter
+from ui.snapshot import Snapshot
 
 
-def pools(wanted: PoolFilter) -> QuerySet[Pool]:
+def pools(snapshot: Snapshot, wanted: PoolFilter) -> QuerySet[Pool]:
     """The pools that match, with the columns that POOL_ORDERS sorts by."""
     return Pool.objects.filter(pool_condition(wanted)).annotate(
         node_sort=Coalesce("node_name", Value(""), output_field=TextField()),
@@ -29,12 +30,14 @@ def pools(wanted: PoolFilter) -> QuerySet[Pool]:
     )
 
 
-def pool(pool_id: int) -> Pool:
+def pool(snapshot: Snapshot, pool_id: int) -> Pool:
     """One pool; raises Pool.DoesNotExist."""
     return Pool.objects.get(id=pool_id)
 
 
-def pools_of_keys(cluster_id: int, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
+def pools_of_keys(
+    snapshot: Snapshot, cluster_id: int, keys: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], int]:
     """Ids of the pools with these (driver, name) keys, for links; one query."""
     if not keys:
         return {}
@@ -46,7 +49,7 @@ def pools_of_keys(cluster_id: int, keys: Sequence[tuple[str, str]]) -> dict[tupl
 PoolIds = Mapping[tuple[int, str, str], int]
 
 
-def pool_ids(rows: Sequence[ResourceSlice]) -> PoolIds:
+def pool_ids(snapshot: Snapshot, rows: Sequence[ResourceSlice]) -> PoolIds:
     """Ids of the pools of some slices by cluster id, driver and name, for links; one query."""
     if not rows:
         return {}
@@ -61,7 +64,9 @@ def pool_ids(rows: Sequence[ResourceSlice]) -> PoolIds:
     }
 
 
-def troubled_pools(clusters: Sequence[str] = (), *, limit: int = 20) -> list[Pool]:
+def troubled_pools(
+    snapshot: Snapshot, clusters: Sequence[str] = (), *, limit: int = 20
+) -> list[Pool]:
     """The pools with the worst problems, warnings and up; one query."""
     condition = pool_condition(PoolFilter(clusters=tuple(clusters))) & Q(severity__gte=2)
     return list(Pool.objects.filter(condition).order_by(*POOL_ORDERS["problems"])[:limit])

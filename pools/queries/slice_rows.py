@@ -13,9 +13,10 @@ from pools.models import (
 )
 from pools.queries.conditions import places
 from pools.queries.wanted import SliceFilter
+from ui.snapshot import Snapshot
 
 
-def slices(wanted: SliceFilter) -> QuerySet[ResourceSlice]:
+def slices(snapshot: Snapshot, wanted: SliceFilter) -> QuerySet[ResourceSlice]:
     """The living ResourceSlices that match."""
     condition = places(wanted.clusters, wanted.drivers, wanted.nodes)
     if wanted.pools:
@@ -25,19 +26,19 @@ def slices(wanted: SliceFilter) -> QuerySet[ResourceSlice]:
     return ResourceSlice.objects.filter(condition)
 
 
-def resource_slice(object_id: int) -> ResourceSlice:
+def resource_slice(snapshot: Snapshot, object_id: int) -> ResourceSlice:
     """One living ResourceSlice; raises ResourceSlice.DoesNotExist."""
     return ResourceSlice.objects.get(object_id=object_id)
 
 
-def slice_of_device(found: Device) -> ResourceSlice | None:
+def slice_of_device(snapshot: Snapshot, found: Device) -> ResourceSlice | None:
     """The living ResourceSlice that publishes a device."""
     return ResourceSlice.objects.filter(
         cluster_id=found.cluster_id, object_id=found.slice_object_id
     ).first()
 
 
-def slices_of_pool(found: Pool) -> QuerySet[ResourceSlice]:
+def slices_of_pool(snapshot: Snapshot, found: Pool) -> QuerySet[ResourceSlice]:
     """The slices of one pool, newest generation first."""
     return ResourceSlice.objects.filter(
         cluster_id=found.cluster_id, driver=found.driver, pool_name=found.name

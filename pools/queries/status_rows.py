@@ -18,9 +18,10 @@ from pools.models import (
 )
 from pools.queries.conditions import places
 from pools.queries.wanted import StatusFilter
+from ui.snapshot import Snapshot
 
 
-def status_requests(wanted: StatusFilter) -> QuerySet[PoolStatusRequest]:
+def status_requests(snapshot: Snapshot, wanted: StatusFilter) -> QuerySet[PoolStatusRequest]:
     """Pool status requests that match."""
     condition = places(wanted.clusters, wanted.drivers, ())
     if wanted.outcomes:
@@ -36,7 +37,7 @@ def status_requests(wanted: StatusFilter) -> QuerySet[PoolStatusRequest]:
     return PoolStatusRequest.objects.filter(condition)
 
 
-def latest_comparisons(cluster_ids: Sequence[int]) -> list[PoolStatusRequest]:
+def latest_comparisons(snapshot: Snapshot, cluster_ids: Sequence[int]) -> list[PoolStatusRequest]:
     """Of each driver the newest request about all its pools whose answer was compared with our figures; one query."""
     rows = PoolStatusRequest.objects.filter(
         cluster_id__in=cluster_ids, pool_name="", pools_differing__isnull=False
@@ -48,12 +49,12 @@ def latest_comparisons(cluster_ids: Sequence[int]) -> list[PoolStatusRequest]:
     )
 
 
-def status_request(request_id: int) -> PoolStatusRequest:
+def status_request(snapshot: Snapshot, request_id: int) -> PoolStatusRequest:
     """One pool status request; raises PoolStatusRequest.DoesNotExist."""
     return PoolStatusRequest.objects.get(pk=request_id)
 
 
-def answers(request_id: int) -> QuerySet[PoolStatusAnswer]:
+def answers(snapshot: Snapshot, request_id: int) -> QuerySet[PoolStatusAnswer]:
     """What one request's answer says of each pool, those that differ first."""
     return PoolStatusAnswer.objects.filter(request_id=request_id).order_by(
         Func(
@@ -66,7 +67,7 @@ def answers(request_id: int) -> QuerySet[PoolStatusAnswer]:
     )
 
 
-def latest_answer(found: Pool) -> PoolStatusAnswer | None:
+def latest_answer(snapshot: Snapshot, found: Pool) -> PoolStatusAnswer | None:
     """The newest answer of the server about one pool, with its request."""
     return (
         PoolStatusAnswer.objects.filter(
@@ -78,7 +79,7 @@ def latest_answer(found: Pool) -> PoolStatusAnswer | None:
     )
 
 
-def latest_status_request(found: Pool) -> PoolStatusRequest | None:
+def latest_status_request(snapshot: Snapshot, found: Pool) -> PoolStatusRequest | None:
     """The newest pool status request that covers one pool, answered or not."""
     return (
         PoolStatusRequest.objects.filter(cluster_id=found.cluster_id, driver=found.driver)

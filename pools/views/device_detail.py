@@ -4,19 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET
 
 from clusters.queries import Freshness
-from clusters.views.frame import read_scope, scope_of
+from clusters.views.frame import Scope
+from clusters.views.live import Live, live_page
 from pools import queries
 from pools.models import Allocation, Device, Pool, ResourceSlice
 from pools.views.device_list import attribute_reading
 from pools.views.shared import ShownProblem, problems_of
 from ui.formatting import Reading
-from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
 
 # Other names of the same hardware that the page lists.
 MOST_TWINS = 12
@@ -43,39 +42,28 @@ class DevicePage:
     has_more_twins: bool
 
 
-@require_GET
-def device_detail(request: HttpRequest, device_id: int) -> HttpResponse:
+@live_page(page="pools/device_detail.html", fragment="pools/_device.html")
+def device_detail(request: HttpRequest, scope: Scope, device_id: int) -> Live:
     """The page; htmx gets what is live in it."""
     try:
-        device = queries.device(device_id)
-        pool = queries.pool(device.pool_id)
+        device = queries.device(scope.snapshot, device_id)
+        pool = queries.pool(scope.snapshot, device.pool_id)
     except (Device.DoesNotExist, Pool.DoesNotExist):
         raise Http404(_("There is no such device, or it is not published any more.")) from None
-    moment = scope_of(request).now
-    fresh = read_scope(str(device.cluster_id), now=moment).fresh[device.cluster_id]
-    etag = fragment_etag(request, fresh.revision, fresh.is_stale(moment))
-    unchanged = not_modified(request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    return render_page_or_fragment(
-        request,
-        page="pools/device_detail.html",
-        fragment="pools/_device.html",
-        context={"page": _page(device, pool, fresh=fresh, is_stale=fresh.is_stale(moment))},
-        etag=etag,
-    )
+    only = scope.about(device.cluster_id)
+    return Live(only.etag_parts, lambda: {"page": _page(device, pool, scope=only)})
 
 
-def _page(device: Device, pool: Pool, *, fresh: Freshness, is_stale: bool) -> DevicePage:
-    found = queries.holders([device]).get(device.id, [])
-    twins = queries.same_hardware(device, limit=MOST_TWINS + 1)
+def _page(device: Device, pool: Pool, *, scope: Scope) -> DevicePage:
+    found = queries.holders(scope.snapshot, [device]).get(device.id, [])
+    twins = queries.same_hardware(scope.snapshot, device, limit=MOST_TWINS + 1)
     shares = [each for each in found if each.share_id or each.consumed_capacity]
     return DevicePage(
         device=device,
         pool=pool,
-        slice=queries.slice_of_device(device),
-        fresh=fresh,
-        is_stale=is_stale,
+        slice=queries.slice_of_device(scope.snapshot, device),
+        fresh=scope.fresh[device.cluster_id],
+        is_stale=scope.is_stale,
         answer=device_answer(device, found),
         holders=tuple(each for each in found if not each.has_admin_access),
         admin_holders=tuple(each for each in found if each.has_admin_access),

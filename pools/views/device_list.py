@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET
 
-from clusters.views.frame import Scope, scope_of
+from clusters.views.frame import Scope
 from clusters.views.kubectl import get_resource_slices
+from clusters.views.live import Live, live_page
 from pools import filters, queries
 from pools.choices import DeviceState
 from pools.models import Allocation, Device
@@ -26,7 +26,6 @@ from pools.views.shared import (
     problems_of,
 )
 from ui.formatting import Reading, number, quantity
-from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
 from ui.lists import Choice, Column, Filter, ListView, list_view
 from ui.paging import InvalidCursor, Page, keyset_page
 
@@ -71,31 +70,21 @@ class DeviceListPage:
     chosen_columns: tuple[str, ...]
 
 
-@require_GET
-def device_list(request: HttpRequest) -> HttpResponse:
+@live_page(page="pools/device_list.html", fragment="pools/_device_list.html")
+def device_list(request: HttpRequest, scope: Scope) -> Live:
     """The list, or only what is in it for htmx."""
-    scope = scope_of(request)
-    etag = fragment_etag(request, *scope.etag_parts)
-    unchanged = not_modified(request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    return render_page_or_fragment(
-        request,
-        page="pools/device_list.html",
-        fragment="pools/_device_list.html",
-        context={"page": device_list_page(request, scope)},
-        etag=etag,
-    )
+    return Live(scope.etag_parts, lambda: {"page": device_list_page(request, scope)})
 
 
 def device_list_page(request: HttpRequest, scope: Scope) -> DeviceListPage:
     """The page; a fixed number of queries whatever its length."""
-    read = filters.read_device_filter(params_of(request))
+    read = filters.read_device_filter(scope.snapshot, params_of(request))
     problems = list(filter_messages(read.problems))
-    found = queries.devices(read.wanted)
+    found = queries.devices(scope.snapshot, read.wanted)
     page, more_problems = _page(request, found)
-    facets = queries.device_facets(read.wanted)
-    names = queries.attribute_names([facet.value for facet in facets["driver"]])
+    facets = queries.device_facets(scope.snapshot, read.wanted)
+    drivers = [facet.value for facet in facets["driver"]]
+    names = queries.attribute_names(scope.snapshot, drivers)
     asked = dict.fromkeys(name for name in request.GET.getlist("column") if name)
     chosen = tuple(asked)[:MOST_COLUMNS] or _default_columns(names, read.wanted)
     count = sum(facet.count for facet in facets["driver"])
@@ -109,7 +98,7 @@ def device_list_page(request: HttpRequest, scope: Scope) -> DeviceListPage:
         columns=chosen,
         problems=problems + more_problems,
     )
-    holders = queries.holders(page.rows)
+    holders = queries.holders(scope.snapshot, page.rows)
     return DeviceListPage(
         answer=_answer(facets),
         list=view,

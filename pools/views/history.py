@@ -10,6 +10,7 @@ from dra.series import FIGURES
 from pools import queries
 from pools.models import Pool
 from ui.charts import HistoryChart, Mark, Span, state_series
+from ui.snapshot import Snapshot
 
 # What a chart can show; a longer time is averaged over steps.
 _POINTS = 300
@@ -26,6 +27,7 @@ def default_range(pool: Pool, *, now: datetime) -> str:
 
 
 def pool_chart(
+    snapshot: Snapshot,
     pool: Pool,
     *,
     start: datetime,
@@ -34,7 +36,7 @@ def pool_chart(
 ) -> HistoryChart:
     """Availability over time, in the states' order; every change where there are few, else means of steps."""
     step = None if end - start <= _EXACT else (end - start) / _POINTS
-    history = queries.pool_history(pool, start=start, end=end, step=step)
+    history = queries.pool_history(snapshot, pool, start=start, end=end, step=step)
     points = history.points
     values = {name: [getattr(point.figures, name) for point in points] for name in FIGURES}
     # Partly used devices are allocated too; the bands of a stack are apart.

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET
 
 from clusters import queries as cluster_queries
 from clusters.models import Cluster
 from clusters.queries import Freshness
-from clusters.views.frame import Scope, read_scope, scope_of
+from clusters.views.frame import Scope
+from clusters.views.live import Live, live_page
 from pools import queries
 from pools.models import Allocation, Device, Pool, PoolStatusRequest, ResourceSlice
 from pools.views.comparison import Comparison, comparison_of
@@ -29,7 +29,7 @@ from pools.views.shared import (
 )
 from ui.charts import HistoryChart, RangeLink, chosen_span, range_links
 from ui.formatting import number
-from ui.htmx import fragment_etag, not_modified, render_page_or_fragment, wants_fragment
+from ui.htmx import wants_fragment
 from ui.lists import with_query
 from ui.paging import InvalidCursor, keyset_page
 
@@ -83,43 +83,35 @@ class PoolPage:
     server_observed_at: datetime | None
 
 
-@require_GET
-def pool_detail(request: HttpRequest, pool_id: int) -> HttpResponse:
+@live_page(page="pools/detail.html", fragment="pools/_now.html")
+def pool_detail(request: HttpRequest, scope: Scope, pool_id: int) -> Live:
     """The page; htmx gets what is live in it."""
     try:
-        pool = queries.pool(pool_id)
+        pool = queries.pool(scope.snapshot, pool_id)
     except Pool.DoesNotExist:
         raise Http404(_("There is no such pool.")) from None
-    moment = scope_of(request).now
-    scope = read_scope(str(pool.cluster_id), now=moment)
-    fresh = scope.fresh[pool.cluster_id]
-    etag = fragment_etag(request, fresh.revision, fresh.is_stale(moment))
-    unchanged = not_modified(request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    now = _pool_now(request, pool, fresh=fresh, moment=moment)
-    # What lies outside of the live part is only read for the whole page.
-    page = None if wants_fragment(request) else _page(request, pool, scope=scope)
-    return render_page_or_fragment(
-        request,
-        page="pools/detail.html",
-        fragment="pools/_now.html",
-        context={"pool_now": now, "page": page},
-        etag=etag,
+    only = scope.about(pool.cluster_id)
+    return Live(
+        only.etag_parts,
+        lambda: {
+            "pool_now": _pool_now(request, pool, scope=only),
+            # What lies outside of the live part is only read for the whole page.
+            "page": None if wants_fragment(request) else _page(request, pool, scope=only),
+        },
     )
 
 
-def _pool_now(request: HttpRequest, pool: Pool, *, fresh: Freshness, moment: datetime) -> PoolNow:
-    found = queries.devices_of_pool(pool)
+def _pool_now(request: HttpRequest, pool: Pool, *, scope: Scope) -> PoolNow:
+    found = queries.devices_of_pool(scope.snapshot, pool)
     try:
         page = keyset_page(found, order=DEVICE_ORDER, cursor=request.GET.get("cursor"))
     except InvalidCursor:
         page = keyset_page(found, order=DEVICE_ORDER, cursor=None)
-    holders = queries.holders(page.rows)
+    holders = queries.holders(scope.snapshot, page.rows)
     return PoolNow(
         pool=pool,
-        fresh=fresh,
-        is_stale=fresh.is_stale(moment),
+        fresh=scope.fresh[pool.cluster_id],
+        is_stale=scope.is_stale,
         answer=pool_answer(pool),
         devices=counts_of(pool),
         fits=fits_now(pool, limit=20),
@@ -182,15 +174,15 @@ def _usable_answer(pool: Pool) -> str:
 def _page(request: HttpRequest, pool: Pool, *, scope: Scope) -> PoolPage:
     default = default_range(pool, now=scope.now)
     start, end = chosen_span(request.GET, now=scope.now, default=default)
-    slices = tuple(queries.slices_of_pool(pool))
-    changes = queries.generation_changes(pool, start=start, end=end)
-    asked = queries.latest_status_request(pool)
-    answer = queries.latest_answer(pool)
+    slices = tuple(queries.slices_of_pool(scope.snapshot, pool))
+    changes = queries.generation_changes(scope.snapshot, pool, start=start, end=end)
+    asked = queries.latest_status_request(scope.snapshot, pool)
+    answer = queries.latest_answer(scope.snapshot, pool)
     return PoolPage(
         slices=slices[:MOST_ROWS],
         slice_count=len(slices),
         older_slices=sum(row.generation != pool.generation for row in slices),
-        chart=pool_chart(pool, start=start, end=end, changes=changes),
+        chart=pool_chart(scope.snapshot, pool, start=start, end=end, changes=changes),
         ranges=range_links(path=request.path, query=request.GET, default=default),
         generations=tuple(changes[:MOST_ROWS]),
         status_request=asked,

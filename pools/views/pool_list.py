@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET
 
 from clusters.queries import Freshness
-from clusters.views.frame import Scope, scope_of
+from clusters.views.frame import Scope
 from clusters.views.kubectl import get_resource_slices
+from clusters.views.live import Live, live_page
 from pools import filters, queries
 from pools.models import Pool
 from pools.views.counted import counted, uncounted_words
@@ -29,7 +29,6 @@ from pools.views.shared import (
     problems_of,
 )
 from ui.formatting import age, exact_time, number
-from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
 from ui.lists import Choice, Column, Filter, ListView, list_view
 from ui.paging import InvalidCursor, Page, keyset_page
 
@@ -63,31 +62,20 @@ class PoolListPage:
     has_several_clusters: bool
 
 
-@require_GET
-def pool_list(request: HttpRequest) -> HttpResponse:
+@live_page(page="pools/list.html", fragment="pools/_list.html")
+def pool_list(request: HttpRequest, scope: Scope) -> Live:
     """The list, or only what is in it for htmx."""
-    scope = scope_of(request)
-    etag = fragment_etag(request, *scope.etag_parts)
-    unchanged = not_modified(request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    return render_page_or_fragment(
-        request,
-        page="pools/list.html",
-        fragment="pools/_list.html",
-        context={"page": pool_list_page(request, scope)},
-        etag=etag,
-    )
+    return Live(scope.etag_parts, lambda: {"page": pool_list_page(request, scope)})
 
 
 def pool_list_page(request: HttpRequest, scope: Scope) -> PoolListPage:
     """The page; a fixed number of queries whatever its length."""
-    read = filters.read_pool_filter(params_of(request))
+    read = filters.read_pool_filter(scope.snapshot, params_of(request))
     problems = list(filter_messages(read.problems))
-    found = queries.pools(read.wanted)
+    found = queries.pools(scope.snapshot, read.wanted)
     page, sort_problem = _page(request, found)
     problems += sort_problem
-    facets = queries.pool_facets(read.wanted)
+    facets = queries.pool_facets(scope.snapshot, read.wanted)
     count = sum(facet.count for facet in facets["driver"])
     view = _list_view(
         request,
@@ -98,8 +86,9 @@ def pool_list_page(request: HttpRequest, scope: Scope) -> PoolListPage:
         count=count,
         problems=problems,
     )
+    chosen = [scope.chosen_name] if scope.chosen_name else []
     return PoolListPage(
-        answer=_answer(queries.driver_figures([scope.chosen_name] if scope.chosen_name else [])),
+        answer=_answer(queries.driver_figures(scope.snapshot, chosen)),
         list=view,
         lines=_lines(page.rows, scope),
         empty=None

@@ -4,14 +4,14 @@ import json
 from dataclasses import dataclass
 
 import yaml
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET
 
 from clusters.queries import Freshness
-from clusters.views.frame import Scope, read_scope, scope_of
+from clusters.views.frame import Scope
 from clusters.views.kubectl import get_resource_slices, kubectl
+from clusters.views.live import Live, live_page
 from objects import queries as object_queries
 from pools import filters, queries
 from pools.models import ResourceSlice
@@ -25,7 +25,6 @@ from pools.views.shared import (
     problems_of,
 )
 from ui.formatting import number
-from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
 from ui.lists import Column, ListView, list_view
 from ui.paging import InvalidCursor, keyset_page
 
@@ -63,28 +62,17 @@ class SlicePage:
     problems: tuple[ShownProblem, ...]
 
 
-@require_GET
-def slice_list(request: HttpRequest) -> HttpResponse:
+@live_page(page="pools/slice_list.html", fragment="pools/_slice_list.html")
+def slice_list(request: HttpRequest, scope: Scope) -> Live:
     """The list, or only what is in it for htmx."""
-    scope = scope_of(request)
-    etag = fragment_etag(request, *scope.etag_parts)
-    unchanged = not_modified(request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    return render_page_or_fragment(
-        request,
-        page="pools/slice_list.html",
-        fragment="pools/_slice_list.html",
-        context={"page": slice_list_page(request, scope)},
-        etag=etag,
-    )
+    return Live(scope.etag_parts, lambda: {"page": slice_list_page(request, scope)})
 
 
 def slice_list_page(request: HttpRequest, scope: Scope) -> SliceListPage:
     """The page; a fixed number of queries whatever its length."""
-    read = filters.read_slice_filter(params_of(request))
+    read = filters.read_slice_filter(scope.snapshot, params_of(request))
     problems = list(filter_messages(read.problems))
-    found = queries.slices(read.wanted)
+    found = queries.slices(scope.snapshot, read.wanted)
     try:
         page = keyset_page(found, order=queries.SLICE_ORDER, cursor=request.GET.get("cursor"))
     except InvalidCursor:
@@ -113,7 +101,7 @@ def slice_list_page(request: HttpRequest, scope: Scope) -> SliceListPage:
         placeholder=_("driver:gpu.example.com node:node-7"),
         problems=problems,
     )
-    ids = queries.pool_ids(page.rows)
+    ids = queries.pool_ids(scope.snapshot, page.rows)
     return SliceListPage(
         answer=ngettext("%(n)s resource slice.", "%(n)s resource slices.", count)
         % {"n": number(count)},
@@ -149,32 +137,21 @@ def _columns(*, has_cluster: bool) -> list[Column]:
     return [column for column in columns if has_cluster or column.key != "cluster"]
 
 
-@require_GET
-def slice_detail(request: HttpRequest, object_id: int) -> HttpResponse:
+@live_page(page="pools/slice_detail.html", fragment="pools/_slice.html")
+def slice_detail(request: HttpRequest, scope: Scope, object_id: int) -> Live:
     """One ResourceSlice; htmx gets what is live in it."""
     try:
-        row = queries.resource_slice(object_id)
+        row = queries.resource_slice(scope.snapshot, object_id)
     except ResourceSlice.DoesNotExist:
         raise Http404(_("There is no such ResourceSlice now.")) from None
-    moment = scope_of(request).now
-    scope = read_scope(str(row.cluster_id), now=moment)
-    fresh = scope.fresh[row.cluster_id]
-    etag = fragment_etag(request, row.changed_at, fresh.is_stale(moment))
-    unchanged = not_modified(request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    return render_page_or_fragment(
-        request,
-        page="pools/slice_detail.html",
-        fragment="pools/_slice.html",
-        context={"page": _slice_page(row, scope)},
-        etag=etag,
-    )
+    only = scope.about(row.cluster_id)
+    state = (row.changed_at, only.is_stale)
+    return Live(state, lambda: {"page": _slice_page(row, only)})
 
 
 def _slice_page(row: ResourceSlice, scope: Scope) -> SlicePage:
-    ids = queries.pools_of_keys(row.cluster_id, [(row.driver, row.pool_name)])
-    found = object_queries.object_body(row.cluster_id, row.object_id)
+    ids = queries.pools_of_keys(scope.snapshot, row.cluster_id, [(row.driver, row.pool_name)])
+    found = object_queries.object_body(scope.snapshot, row.cluster_id, row.object_id)
     return SlicePage(
         slice=row,
         fresh=scope.fresh[row.cluster_id],

@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import yaml
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET
 
 from clusters import queries as cluster_queries
-from clusters.models import Cluster
-from clusters.views.frame import Scope, scope_of
+from clusters.views.frame import Scope
+from clusters.views.live import Live, live_page
 from pools import filters, queries
 from pools.choices import Outcome
 from pools.models import PoolStatusRequest
@@ -26,7 +25,6 @@ from pools.views.shared import (
     params_of,
 )
 from ui.formatting import duration, number
-from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
 from ui.lists import Choice, Column, Filter, ListView, list_view
 from ui.paging import InvalidCursor, keyset_page
 
@@ -87,28 +85,17 @@ class StatusPage:
     manifest: str
 
 
-@require_GET
-def status_list(request: HttpRequest) -> HttpResponse:
+@live_page(page="pools/status_list.html", fragment="pools/_status_list.html")
+def status_list(request: HttpRequest, scope: Scope) -> Live:
     """The list, or only what is in it for htmx."""
-    scope = scope_of(request)
-    etag = fragment_etag(request, *scope.etag_parts)
-    unchanged = not_modified(request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    return render_page_or_fragment(
-        request,
-        page="pools/status_list.html",
-        fragment="pools/_status_list.html",
-        context={"page": status_list_page(request, scope)},
-        etag=etag,
-    )
+    return Live(scope.etag_parts, lambda: {"page": status_list_page(request, scope)})
 
 
 def status_list_page(request: HttpRequest, scope: Scope) -> StatusListPage:
     """The page; a fixed number of queries whatever its length."""
-    read = filters.read_status_filter(params_of(request))
+    read = filters.read_status_filter(scope.snapshot, params_of(request))
     problems = list(filter_messages(read.problems))
-    found = queries.status_requests(read.wanted)
+    found = queries.status_requests(scope.snapshot, read.wanted)
     try:
         page = keyset_page(found, order=queries.STATUS_ORDER, cursor=request.GET.get("cursor"))
     except InvalidCursor:
@@ -194,7 +181,7 @@ def _differing_select(request: HttpRequest) -> Filter:
 def _list_answer(scope: Scope) -> str:
     """Does the server agree with us, by the latest comparison of each driver?"""
     ids = [each.cluster_id for each in scope.shown]
-    latest = queries.latest_comparisons(ids)
+    latest = queries.latest_comparisons(scope.snapshot, ids)
     answered = sum(row.pools_answered or 0 for row in latest)
     differing = sum(row.pools_differing or 0 for row in latest)
     words = [_agreed(answered - differing, answered)] if answered else []
@@ -222,35 +209,25 @@ def _agreed(agreed: int, answered: int) -> str:
     return text % {"agreed": number(agreed), "n": number(answered)}
 
 
-@require_GET
-def status_detail(request: HttpRequest, request_id: int) -> HttpResponse:
+@live_page(page="pools/status_detail.html", fragment="pools/_status.html")
+def status_detail(request: HttpRequest, scope: Scope, request_id: int) -> Live:
     """One request: what was asked, what the server answered, and how that compares with our figures."""
     try:
-        row = queries.status_request(request_id)
-        cluster = cluster_queries.cluster(row.cluster_id)
-    except (PoolStatusRequest.DoesNotExist, Cluster.DoesNotExist):
+        row = queries.status_request(scope.snapshot, request_id)
+    except PoolStatusRequest.DoesNotExist:
         raise Http404(_("There is no such pool status request.")) from None
-    etag = fragment_etag(request, row.outcome, row.answered_at, row.is_removed)
-    unchanged = not_modified(request, etag=etag)
-    if unchanged is not None:
-        return unchanged
-    return render_page_or_fragment(
-        request,
-        page="pools/status_detail.html",
-        fragment="pools/_status.html",
-        context={"page": _page(row, cluster)},
-        etag=etag,
-    )
+    state = (row.outcome, row.answered_at, row.is_removed)
+    return Live(state, lambda: {"page": _page(row, scope)})
 
 
-def _page(row: PoolStatusRequest, cluster: Cluster) -> StatusPage:
-    answers = list(queries.answers(row.pk))
+def _page(row: PoolStatusRequest, scope: Scope) -> StatusPage:
+    answers = list(queries.answers(scope.snapshot, row.pk))
     keys = [(each.driver, each.pool_name) for each in answers]
     keys += [(each["driver"], each["pool"]) for each in row.blocked_by]
-    ids = queries.pools_of_keys(row.cluster_id, keys)
+    ids = queries.pools_of_keys(scope.snapshot, row.cluster_id, keys)
     return StatusPage(
         request=row,
-        cluster=cluster.name,
+        cluster=scope.name_of(row.cluster_id),
         tone=TONES[row.outcome],
         answer=_detail_answer(row),
         lines=tuple(

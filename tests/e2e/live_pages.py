@@ -10,6 +10,7 @@ from django.utils import timezone
 from dradash import urls as project_urls
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
 from ui.lists import Column, list_view
+from ui.snapshot import viewer_of
 
 
 @dataclass
@@ -27,7 +28,7 @@ SHOWN = Shown()
 def live_list(request: HttpRequest) -> HttpResponse:
     if SHOWN.is_failing:
         return _counted(HttpResponse(status=503))
-    etag = fragment_etag(request, SHOWN.revision)
+    etag = fragment_etag(request, viewer_of(request.user), SHOWN.revision)
     if answer := not_modified(request, etag=etag):
         return _counted(answer)
     word = request.GET.get("q", "")

@@ -209,7 +209,7 @@ def test_history_takes_the_same_queries_whatever_its_length(
     for minutes in range(3):
         sample(row, NOON + timedelta(minutes=minutes), minutes)
 
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(13):
         history("from=2026-03-01T12:00:00Z")
 
 

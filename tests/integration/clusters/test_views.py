@@ -119,8 +119,8 @@ def test_cluster_list_whatever_its_length_takes_the_same_queries(
     for number in range(rows):
         api_rows.gap(api_rows.cluster(f"c-{number}"))
 
-    # Session and person 2, clusters with kinds and gaps 3.
-    with django_assert_num_queries(5):
+    # Session and person 2, the snapshot 4, clusters with kinds and gaps 3.
+    with django_assert_num_queries(9):
         page = visit("/clusters/")
 
     assert len(page.rows()) == rows
@@ -287,8 +287,8 @@ def test_cluster_page_whatever_happened_takes_the_same_queries(
         api_rows.gap(cluster, kind=f"Kind{number}")
         cluster.nodes.create(name=f"n-{number}", is_ready=False, changed_at=NOON)
 
-    # Session, person and their rights 4, the cluster with kinds 2, the frame 3, nodes and gaps 2.
-    with django_assert_num_queries(11):
+    # Session, person and their rights 4, the snapshot 4, the cluster with kinds 2, the frame 3, nodes and gaps 2.
+    with django_assert_num_queries(15):
         visit(f"/clusters/{cluster.pk}/")
 
 

@@ -203,8 +203,8 @@ def test_overview_whatever_its_length_takes_the_same_queries(
     for number in range(rows):
         api_rows.unknown_pool(cluster, f"node-{number}", driver=f"d{number}.example.com")
 
-    # Session and person 2, clusters with kinds and gaps 3, figures, partitions, trends, problems and lost devices 5.
-    with django_assert_num_queries(10):
+    # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, figures, partitions, trends, problems and lost devices 5.
+    with django_assert_num_queries(14):
         page = visit("/")
 
     assert len(drivers(page)) == rows

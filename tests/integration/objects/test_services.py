@@ -17,6 +17,7 @@ from objects.services.log import Change, Moved, record_changes, record_missing
 from objects.services.partitions import LOG, drop_partitions, ensure_partitions
 from objects.services.staging import as_jsonb, open_cursor
 from tests.factories.clusters import NOON, watched_cluster
+from tests.factories.snapshots import SNAPSHOT
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -171,7 +172,7 @@ def test_object_body_puts_the_pool_generation_back(cluster: Cluster) -> None:
     record(cluster, slice_)
     object_id = KubeObject.objects.get(cluster=cluster).id
 
-    found = queries.object_body(cluster.pk, object_id)
+    found = queries.object_body(SNAPSHOT, cluster.pk, object_id)
 
     assert found is not None
     assert json.loads(found[1])["spec"]["pool"] == {"name": "p", "generation": 7}

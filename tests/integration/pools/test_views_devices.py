@@ -204,8 +204,8 @@ def test_device_list_whatever_its_length_takes_the_same_queries(
     for number in range(rows):
         api_rows.allocation(api_rows.device(pool, f"gpu-{number}"))
 
-    # Session and person 2, clusters with kinds and gaps 3, page 1, facets 2, columns 1, holders 1.
-    with django_assert_num_queries(9):
+    # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, page 1, facets 2, columns 1, holders 1.
+    with django_assert_num_queries(13):
         page = visit("/devices/")
 
     assert len(page.rows()) == rows
@@ -343,8 +343,8 @@ def test_device_page_whatever_holds_it_takes_the_same_queries(
         api_rows.allocation(device, f"worker-{number}")
         api_rows.device(pool, f"twin-{number}", attributes={"uuid": "U1"})
 
-    # Session and person 2, device and pool 2, clusters twice 6, holders 1, the same hardware 1, slice 1.
-    with django_assert_num_queries(13):
+    # Session and person 2, the snapshot 4, device and pool 2, clusters with kinds and gaps 3, holders 1, the same hardware 1, slice 1.
+    with django_assert_num_queries(14):
         visit(f"/devices/{device.id}/")
 
 

@@ -99,8 +99,8 @@ def test_slice_list_whatever_its_length_takes_the_same_queries(
     for number in range(rows):
         api_rows.resource_slice(pool, f"slice-{number}", object_id=number + 1)
 
-    # Session and person 2, clusters with kinds and gaps 3, page 1, count 1, pools 1.
-    with django_assert_num_queries(8):
+    # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, page 1, count 1, pools 1.
+    with django_assert_num_queries(12):
         page = visit("/resource-slices/")
 
     assert len(page.rows()) == rows

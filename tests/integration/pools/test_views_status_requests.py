@@ -141,8 +141,8 @@ def test_status_list_whatever_its_length_takes_the_same_queries(
     for number in range(rows):
         api_rows.status_request(cluster, f"r-{number}")
 
-    # Session and person 2, clusters with kinds and gaps 3, page 1, count 1, latest comparisons 1.
-    with django_assert_num_queries(8):
+    # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, page 1, count 1, latest comparisons 1.
+    with django_assert_num_queries(12):
         page = visit("/pool-status-requests/")
 
     assert len(page.rows()) == rows
@@ -261,8 +261,8 @@ def test_status_page_whatever_its_length_takes_the_same_queries(
     for number in range(pools):
         api_rows.status_answer(asked, f"node-{number}")
 
-    # Session and person 2, request 1, its cluster with kinds 2, answers 1, pools 1, the frame 3.
-    with django_assert_num_queries(10):
+    # Session and person 2, the snapshot 4, request 1, clusters with kinds and gaps 3, answers 1, pools 1.
+    with django_assert_num_queries(12):
         visit(f"/pool-status-requests/{asked.pk}/")
 
 

@@ -2,8 +2,10 @@ import pytest
 from django.test import RequestFactory, override_settings
 
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment, wants_fragment
+from ui.snapshot import Viewer
 
 HTMX = {"HX-Request": "true"}
+ADA = Viewer(1, "viewer")
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -38,7 +40,7 @@ def test_wants_fragment_is_false_where_the_whole_page_is_replaced(
 
 
 def test_not_modified_answers_the_known_etag_to_htmx_alone() -> None:
-    etag = fragment_etag(RequestFactory().get("/pools/"), 7)
+    etag = fragment_etag(RequestFactory().get("/pools/"), ADA, 7)
     known = {"If-None-Match": etag}
 
     fragment = not_modified(RequestFactory().get("/pools/", headers=HTMX | known), etag=etag)
@@ -50,14 +52,15 @@ def test_not_modified_answers_the_known_etag_to_htmx_alone() -> None:
     assert (page, newer) == (None, None)
 
 
-def test_fragment_etag_changes_with_address_and_parts() -> None:
+def test_fragment_etag_changes_with_address_viewer_and_parts() -> None:
     etags = {
-        fragment_etag(RequestFactory().get(path), revision)
+        fragment_etag(RequestFactory().get(path), viewer, revision)
         for path in ("/pools/", "/pools/?q=x")
+        for viewer in (ADA, Viewer(2, "viewer"), Viewer(1, "admin"))
         for revision in (1, 2)
     }
 
-    assert len(etags) == 4
+    assert len(etags) == 12
 
 
 @pytest.mark.parametrize(

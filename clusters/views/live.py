@@ -1,0 +1,77 @@
+"""Live pages: read from one snapshot, and answered with 304 while what they show is what the reader has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec
+
+from django.views.decorators.http import require_GET
+
+from clusters.views.frame import scope_of, snapshot_of
+from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from django.http import HttpRequest, HttpResponse
+
+    from clusters.views.frame import Scope
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What a view answers: all that its live part depends on, and how the values of its templates are made.
+
+    `state` is worth little to read. `context` is called only when the reader does not have this state yet.
+    """
+
+    state: tuple[object, ...]
+    context: Callable[[], Mapping[str, Any]]
+
+
+class LivePage(Generic[P]):
+    """A view whose page and fragment are read, and rendered, inside of one snapshot."""
+
+    def __init__(
+        self,
+        view: Callable[Concatenate[HttpRequest, Scope, P], Live],
+        *,
+        page: str,
+        fragment: str,
+    ) -> None:
+        self._view = view
+        self._page = page
+        self._fragment = fragment
+        update_wrapper(self, view)
+
+    def __call__(self, request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        return require_GET(self._answer)(request, *args, **kwargs)
+
+    def _answer(self, request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        with snapshot_of(request) as snapshot:
+            live = self._view(request, scope_of(request), *args, **kwargs)
+            etag = fragment_etag(request, snapshot.viewer, *live.state)
+            unchanged = not_modified(request, etag=etag)
+            if unchanged is not None:
+                return unchanged
+            return render_page_or_fragment(
+                request,
+                page=self._page,
+                fragment=self._fragment,
+                context=live.context(),
+                etag=etag,
+            )
+
+
+def live_page(
+    *, page: str, fragment: str
+) -> Callable[[Callable[Concatenate[HttpRequest, Scope, P], Live]], LivePage[P]]:
+    """The templates of a view: `page` for everyone, `fragment` for htmx."""
+
+    def decorate(view: Callable[Concatenate[HttpRequest, Scope, P], Live]) -> LivePage[P]:
+        return LivePage(view, page=page, fragment=fragment)
+
+    return decorate
