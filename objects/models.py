@@ -94,6 +94,7 @@ class ObjectEvent(models.Model):
     object_id = models.BigIntegerField()
     # When it reached us, distinct for each change of one object; objects carry no time of their latest change.
     at = models.DateTimeField()
+    kind = models.CharField(max_length=64)
     op = models.CharField(max_length=16, choices=Op)
     resource_version = models.TextField()
     digest = models.UUIDField()

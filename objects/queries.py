@@ -124,11 +124,9 @@ def live_objects(cluster_id: int, kind: str, *, at: datetime) -> list[LiveObject
                 SELECT object_id, at, '' AS op, digest, generation FROM objects_checkpoint
                 WHERE cluster_id = %(cluster)s AND kind = %(kind)s AND at = %(start)s
                 UNION ALL
-                SELECT e.object_id, e.at, e.op, e.digest, e.generation
-                FROM objects_objectevent e
-                JOIN objects_kubeobject o ON o.cluster_id = e.cluster_id AND o.id = e.object_id
-                WHERE e.cluster_id = %(cluster)s AND o.kind = %(kind)s AND e.at <= %(at)s
-                  AND (%(start)s::timestamptz IS NULL OR e.at > %(start)s)
+                SELECT object_id, at, op, digest, generation FROM objects_objectevent
+                WHERE cluster_id = %(cluster)s AND kind = %(kind)s AND at <= %(at)s
+                  AND at > coalesce(%(start)s::timestamptz, '-infinity')
             ) versions ORDER BY object_id, at DESC
         ) newest WHERE op NOT IN ('deleted', 'resync_deleted') ORDER BY object_id
         """,

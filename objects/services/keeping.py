@@ -70,9 +70,7 @@ def _is_due(cursor: Cursor, cluster_id: int, kind: str, *, now: datetime) -> boo
     if entry is None or age < entry.shortest_checkpoint_interval:
         return False
     cursor.execute(
-        "SELECT count(*) FROM objects_objectevent e"
-        " JOIN objects_kubeobject o ON o.cluster_id = e.cluster_id AND o.id = e.object_id"
-        " WHERE e.cluster_id = %s AND o.kind = %s AND e.at > %s",
+        "SELECT count(*) FROM objects_objectevent WHERE cluster_id = %s AND kind = %s AND at > %s",
         (cluster_id, kind, latest),
     )
     (events,) = cursor.fetchone() or (0,)

@@ -53,21 +53,36 @@ def ensure_partitions(tables: Sequence[Partitioned], *, now: datetime) -> list[s
 
 
 def drop_partitions(tables: Sequence[Partitioned], *, before: datetime) -> list[str]:
-    """Drop partitions of which everything is earlier than `before`; returns their names."""
+    """Drop partitions of which everything is earlier than `before`; returns their names. Not inside of a transaction.
+
+    Each is detached first, which waits for those who read it instead of making everybody wait for them. What a stop in between left
+    is found again by its name.
+    """
     dropped = []
-    for table in tables:
-        with open_cursor() as cursor:
-            cursor.execute(
-                "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass",
-                (table.table,),
-            )
-            names = sorted(name for (name,) in cursor.fetchall())
-            for name in names:
+    with open_cursor() as cursor:
+        for table in tables:
+            for name, state in _partitions(cursor, table).items():
                 start = _start_of(name)
                 if start is not None and _end(table, start) <= before:
+                    if state != "detached":
+                        how = "FINALIZE" if state == "detaching" else "CONCURRENTLY"
+                        cursor.execute(f"ALTER TABLE {table.table} DETACH PARTITION {name} {how}")
                     cursor.execute(f"DROP TABLE {name}")
                     dropped.append(name)
     return dropped
+
+
+def _partitions(cursor: Cursor, table: Partitioned) -> dict[str, str]:
+    """What has the name of a partition of the table, in order of time: attached, detaching or detached."""
+    cursor.execute(
+        "SELECT relname::text, CASE WHEN inhdetachpending THEN 'detaching'"
+        " WHEN inhrelid IS NULL THEN 'detached' ELSE 'attached' END"
+        " FROM pg_class LEFT JOIN pg_inherits ON inhrelid = pg_class.oid"
+        " WHERE relkind = 'r' AND relnamespace = current_schema::regnamespace AND relname ~ %s"
+        " ORDER BY relname",
+        (rf"^{table.table}_p\d+$",),
+    )
+    return dict(cursor.fetchall())
 
 
 def _existing(cursor: Cursor, names: list[str]) -> set[str]:

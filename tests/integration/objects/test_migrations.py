@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from objects.services.partitions import LOG, ensure_partitions
+from tests.factories.clusters import NOON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Migrate = Callable[[str, str], Any]
+
+
+@pytest.fixture
+def migrate(transactional_db: None) -> Iterator[Migrate]:
+    """Brings an app to a migration, and returns its models as they were; at the end everything is as it is now."""
+
+    def migrate(app: str, name: str) -> Any:
+        executor = MigrationExecutor(connection)
+        return executor.migrate([(app, name)]).apps
+
+    yield migrate
+    executor = MigrationExecutor(connection)
+    executor.migrate(executor.loader.graph.leaf_nodes())
+
+
+def test_event_kind_of_a_log_that_was_written_before(migrate: Migrate) -> None:
+    apps = migrate("objects", "0002_partitions")
+    ensure_partitions(LOG, now=NOON)
+    cluster = apps.get_model("clusters", "Cluster").objects.create(name="one", created_at=NOON)
+    digest = uuid.uuid4()
+    apps.get_model("objects", "KubeObject").objects.create(
+        cluster_id=cluster.pk,
+        id=5,
+        kind="ResourceClaim",
+        uid=digest,
+        name="c",
+        api_version="v1",
+        resource_version="1",
+        digest=digest,
+        first_seen_at=NOON,
+        changed_at=NOON,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO objects_objectevent (cluster_id, object_id, at, op, resource_version, digest)"
+            " VALUES (%s, 5, %s, 'added', '1', %s)",
+            [cluster.pk, NOON, digest],
+        )
+
+    migrate("objects", "0004_past")
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT kind FROM objects_objectevent WHERE cluster_id = %s", [cluster.pk])
+        assert cursor.fetchall() == [("ResourceClaim",)]
+        cursor.execute("DELETE FROM objects_objectevent WHERE cluster_id = %s", [cluster.pk])
