@@ -260,8 +260,9 @@ SCHEMAS: dict[str, Json] = {
     "Problem": record(
         "Something a person should know.",
         {
-            "code": text("Stable, for machines.", example="incomplete"),
+            "code": text("Stable, for machines: docs/problems.md.", example="incomplete_pool"),
             "message": text("In words.", example="1 of 2 slices are there."),
+            "parameters": anything("What the words name; each code has its own."),
         },
     ),
     "DeviceCounts": _figures(

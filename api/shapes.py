@@ -92,8 +92,15 @@ def allocation(row: Allocation) -> Json:
 
 
 def _problems(stored: Sequence[Json]) -> list[Json]:
-    """Without the severity that pages sort by: it is for eyes, and its words may change."""
-    return [{"code": each["code"], "message": each["message"]} for each in stored]
+    """Without the severity that pages sort by, which is a matter of the code."""
+    return [
+        {
+            "code": each["code"],
+            "message": each["message"],
+            "parameters": each.get("parameters", {}),
+        }
+        for each in stored
+    ]
 
 
 def resource_slice(row: ResourceSlice, known: Known) -> Json:

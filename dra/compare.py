@@ -1,4 +1,4 @@
-"""Our figures of a pool beside those of a pool status answer, and every difference explained in words.
+"""Our figures of a pool beside those of a pool status answer, and every difference with its reasons.
 
 The server's way of counting is applied to our own objects first. What it explains is named; what it does not explain is said to be
 unexplained, since objects may have changed between the two readings.
@@ -8,31 +8,29 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from dra.reasons import UNEXPLAINED
 from dra.server import PoolStatus
 from dra.tainting import blocks
 from dra.values import AllocationResult, AssessedPool, Release
 
 _COUNTS_DEVICES_SINCE: Final = Release(1, 37)
-_UNEXPLAINED: Final = "not explained: the objects may have changed between the two readings"
-_UNREADABLE: Final = "claims or taint rules could not be read here"
-_NOT_TAKEN: Final = "the scheduler does not accept this pool, which the server does not check"
 
 Figure = int | str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One figure that is not the same; `reason` is in words, about the server."""
+    """One figure that is not the same; `reasons` are codes of `dra.reasons`, about the server."""
 
     field: str
     ours: Figure
     server: Figure
-    reason: str
+    reasons: tuple[str, ...]
 
     @property
     def is_explained(self) -> bool:
         """Whether the server's way of counting explains it, so that both read the same objects."""
-        return not self.reason.endswith(_UNEXPLAINED)
+        return UNEXPLAINED not in self.reasons
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,67 +111,69 @@ def compare_with_server(
         ("node", pool.node.node_name, status.node_name, pool.node.node_name, []),
     ]
     found = [
-        Difference(name, ours, server, _reason(server, expected=expected, reasons=reasons))
+        Difference(name, ours, server, _reasons(server, expected=expected, reasons=reasons))
         for name, ours, server, expected, reasons in pairs
         if ours != server
     ]
     return (*found, *_partition_differences(facts, status), *_capacity_differences(facts, status))
 
 
-def _reason(server: Figure, *, expected: Figure, reasons: Iterable[str]) -> str:
-    named = list(dict.fromkeys(reasons))
-    if server != expected or not named:
-        named.append(_UNEXPLAINED)
-    return "; ".join(named)
+def _reasons(server: Figure, *, expected: Figure, reasons: Iterable[str]) -> tuple[str, ...]:
+    named = tuple(dict.fromkeys(reasons))
+    return named if named and server == expected else (*named, UNEXPLAINED)
+
+
+def _or_unexplained(reasons: Iterable[str]) -> tuple[str, ...]:
+    return tuple(reasons) or (UNEXPLAINED,)
 
 
 def _unknown_reasons(facts: _Facts) -> list[str]:
     """Why a figure of ours is null."""
     if not facts.pool.is_complete or not facts.pool.is_valid:
-        return [_NOT_TAKEN]
+        return ["pool_not_taken"]
     if any(device.state == "unknown" for device in facts.pool.devices):
-        return [_UNREADABLE]
+        return ["not_readable"]
     return []
 
 
 def _total_reasons(facts: _Facts) -> list[str]:
     reasons = _unknown_reasons(facts) if facts.pool.counts.total is None else []
     if facts.pool.device_entries > len(facts.pool.devices):
-        reasons.append("the server counts a device name that is published twice as two devices")
+        reasons.append("server_counts_names_twice")
     return reasons
 
 
 def _allocated_reasons(facts: _Facts) -> list[str]:
-    reasons = [] if facts.pool.counts.allocated is not None else [_UNREADABLE]
+    reasons = [] if facts.pool.counts.allocated is not None else ["not_readable"]
     if facts.pool.unpublished:
-        reasons.append("the server counts allocations of devices that are not published")
+        reasons.append("server_counts_unpublished")
     if facts.counts_devices:
         return reasons
     if any(result.has_admin_access for result in facts.results):
-        reasons.append("the server counts results with admin access (1.36)")
+        reasons.append("server_counts_admin_access")
     devices = {result.key for result in facts.holding}
     if len(facts.holding) > len(devices):
-        reasons.append("the server counts each share of a device (1.36)")
+        reasons.append("server_counts_shares")
     return reasons
 
 
 def _unavailable_reasons(facts: _Facts) -> list[str]:
     reasons = _unknown_reasons(facts)
     if not facts.counts_devices and facts.tainted:
-        reasons.append("the server ignores taints (1.36)")
+        reasons.append("server_ignores_taints")
     if facts.counts_devices and facts.allocated_and_tainted:
-        reasons.append("the server counts tainted devices that are allocated as unavailable")
+        reasons.append("server_counts_allocated_as_unavailable")
     return reasons
 
 
 def _available_reasons(facts: _Facts) -> list[str]:
     reasons = [*_total_reasons(facts), *_unknown_reasons(facts), *_allocated_reasons(facts)]
     if facts.counts_devices and facts.allocated_and_tainted:
-        reasons.append("the server subtracts a device that is allocated and tainted twice")
+        reasons.append("server_subtracts_twice")
     if not facts.counts_devices and facts.tainted:
-        reasons.append("the server ignores taints (1.36)")
+        reasons.append("server_ignores_taints")
     if facts.pool.counts.blocked:
-        reasons.append("blocked does not exist on the server: it does not look at counters here")
+        reasons.append("server_knows_no_blocked")
     return reasons
 
 
@@ -185,29 +185,27 @@ def _partition_differences(facts: _Facts, status: PoolStatus) -> list[Difference
         name = f"partition {theirs.attribute}={theirs.type}"
         own = ours.get((theirs.attribute, theirs.type))
         if own is None:
-            reason = "the server groups by another attribute, which the request named"
-            found.append(Difference(name, None, theirs.allocatable, reason))
+            difference = Difference(name, None, theirs.allocatable, ("server_groups_otherwise",))
+            found.append(difference)
             continue
         if own.total != theirs.total:
-            reasons = _total_reasons(facts) or [_UNEXPLAINED]
-            found.append(Difference(f"{name} total", own.total, theirs.total, "; ".join(reasons)))
+            reasons = _or_unexplained(_total_reasons(facts))
+            found.append(Difference(f"{name} total", own.total, theirs.total, reasons))
         if own.allocatable != theirs.allocatable:
-            reason = _allocatable_reason(facts)
+            reasons = _allocatable_reasons(facts)
             found.append(
-                Difference(f"{name} allocatable", own.allocatable, theirs.allocatable, reason)
+                Difference(f"{name} allocatable", own.allocatable, theirs.allocatable, reasons)
             )
     return found
 
 
-def _allocatable_reason(facts: _Facts) -> str:
+def _allocatable_reasons(facts: _Facts) -> tuple[str, ...]:
     reasons = _unknown_reasons(facts)
     if facts.tainted > facts.allocated_and_tainted:
-        reasons.append("the server counts tainted devices as allocatable")
+        reasons.append("server_counts_tainted_as_allocatable")
     if any(problem.code == "counter_overdrawn" for problem in facts.pool.problems):
-        reasons.append(
-            "the server looks only at the counters a device needs, the scheduler at all"
-        )
-    return "; ".join(reasons or [_UNEXPLAINED])
+        reasons.append("server_looks_at_needed_counters")
+    return _or_unexplained(reasons)
 
 
 def _capacity_differences(facts: _Facts, status: PoolStatus) -> list[Difference]:
@@ -218,27 +216,29 @@ def _capacity_differences(facts: _Facts, status: PoolStatus) -> list[Difference]
     for theirs in status.shareable.capacity:
         own = ours.get(theirs.name)
         if own is None or own.consumed is None:
-            reason = "; ".join(_unknown_reasons(facts) or [_UNEXPLAINED])
-            found.append(Difference(f"capacity {theirs.name}", None, str(theirs.consumed), reason))
+            reasons = _or_unexplained(_unknown_reasons(facts))
+            found.append(
+                Difference(f"capacity {theirs.name}", None, str(theirs.consumed), reasons)
+            )
         elif own.consumed != theirs.consumed:
             difference = Difference(
                 f"capacity {theirs.name} consumed",
                 str(own.consumed),
                 str(theirs.consumed),
-                _consumed_reason(facts, name=theirs.name),
+                _consumed_reasons(facts, name=theirs.name),
             )
             found.append(difference)
     return found
 
 
-def _consumed_reason(facts: _Facts, *, name: str) -> str:
+def _consumed_reasons(facts: _Facts, *, name: str) -> tuple[str, ...]:
     reasons = []
     if any(name in result.consumed_capacity for result in facts.pool.unpublished):
-        reasons.append("the server counts what allocations of unpublished devices consume")
+        reasons.append("server_counts_unpublished_consumption")
     shareable = [item for item in facts.pool.devices if item.device.allows_multiple_allocations]
     if any(holder.share_id is None for item in shareable for holder in item.holders):
-        reasons.append("the server counts nothing for a device that is held as a whole")
+        reasons.append("server_counts_no_whole_device")
     others = [item for item in facts.pool.devices if not item.device.allows_multiple_allocations]
     if any(name in holder.consumed_capacity for item in others for holder in item.holders):
-        reasons.append("the server counts what devices that cannot be shared consume")
-    return "; ".join(reasons or [_UNEXPLAINED])
+        reasons.append("server_counts_unshared_consumption")
+    return _or_unexplained(reasons)

@@ -1,12 +1,13 @@
 """Typed access to JSON that may be anything: what does not fit is left out, and becomes a problem that names its place."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from dra.quantity import Quantity, parse_quantity
 from dra.values import Problem
 
 _NOTHING: Mapping[str, Any] = {}
+_SHOWN_TEXT: Final = 40
 
 
 class Fields:
@@ -20,12 +21,15 @@ class Fields:
         self.problems = problems
         self.raw: Mapping[str, Any] = raw if isinstance(raw, dict) else _NOTHING
         if raw is not None and not isinstance(raw, dict):
-            self.complain(path, expected="an object", found=raw)
+            self.complain(path, expected="object", found=raw)
 
     def complain(self, place: str, *, expected: str, found: Any) -> None:
-        """Note that something at `place` could not be read."""
-        message = f"{place} should be {expected}, but is {_in_words(found)}"
-        self.problems.append(Problem("unreadable_field", message))
+        """Note that something at `place` could not be read; `expected` is a choice of the problem `unreadable_field`."""
+        kind, text = _kind_of(found)
+        problem = Problem.of(
+            "unreadable_field", field=place, expected=expected, found=kind, text=text
+        )
+        self.problems.append(problem)
 
     def _place(self, name: str) -> str:
         return f"{self.path}.{name}" if self.path else name
@@ -45,7 +49,7 @@ class Fields:
             return None
         if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
             return value
-        self.complain(self._place(name), expected="a whole number", found=value)
+        self.complain(self._place(name), expected="integer", found=value)
         return None
 
     def flag(self, name: str) -> bool:
@@ -53,7 +57,7 @@ class Fields:
         value = self.raw.get(name)
         if value is None or isinstance(value, bool):
             return bool(value)
-        self.complain(self._place(name), expected="true or false", found=value)
+        self.complain(self._place(name), expected="boolean", found=value)
         return False
 
     def quantity(self, name: str) -> Quantity | None:
@@ -63,7 +67,7 @@ class Fields:
             return None
         quantity = parse_quantity(value)
         if quantity is None:
-            self.complain(self._place(name), expected="a quantity", found=value)
+            self.complain(self._place(name), expected="quantity", found=value)
         return quantity
 
     def has(self, name: str) -> bool:
@@ -81,7 +85,7 @@ class Fields:
             if isinstance(item, dict):
                 yield Fields(item, path=f"{place}[{index}]", problems=self.problems)
             else:
-                self.complain(f"{place}[{index}]", expected="an object", found=item)
+                self.complain(f"{place}[{index}]", expected="object", found=item)
 
     def members(self, name: str) -> Iterator[tuple[str, Any]]:
         """The members of an object, as they are."""
@@ -89,13 +93,13 @@ class Fields:
         if value is None:
             return
         if not isinstance(value, dict):
-            self.complain(self._place(name), expected="an object", found=value)
+            self.complain(self._place(name), expected="object", found=value)
             return
         for key, item in value.items():
             if isinstance(key, str):
                 yield key, item
             else:
-                self.complain(f"a key of {self._place(name)}", expected="text", found=key)
+                self.complain(f"{self._place(name)}.<key>", expected="text", found=key)
 
     def texts(self, name: str) -> tuple[str, ...]:
         """The strings of a list."""
@@ -113,7 +117,7 @@ class Fields:
         for index, item in enumerate(self._items(name)):
             quantity = parse_quantity(item)
             if quantity is None:
-                self.complain(f"{self._place(name)}[{index}]", expected="a quantity", found=item)
+                self.complain(f"{self._place(name)}[{index}]", expected="quantity", found=item)
             else:
                 found.append(quantity)
         return tuple(found)
@@ -124,18 +128,18 @@ class Fields:
             return []
         if isinstance(value, list):
             return value
-        self.complain(self._place(name), expected="a list", found=value)
+        self.complain(self._place(name), expected="list", found=value)
         return []
 
 
-def _in_words(found: Any) -> str:
-    """Name a value shortly, whatever it is."""
+def _kind_of(found: Any) -> tuple[str, str | None]:
+    """What a value is, whatever it is; of a text also how it begins."""
     if found is None:
-        return "null"
+        return "null", None
     if isinstance(found, bool):
-        return "true" if found else "false"
+        return ("true" if found else "false"), None
     if isinstance(found, int | float):
-        return "a number"
+        return "number", None
     if isinstance(found, str):
-        return f"the text {found[:40]!r}"
-    return "a list" if isinstance(found, list) else "an object"
+        return "text", found[:_SHOWN_TEXT]
+    return ("list" if isinstance(found, list) else "object"), None

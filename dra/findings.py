@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
+from dra.catalogue import first_names, list_words
 from dra.counters import CounterLedger
 from dra.partitions import text_attribute
 from dra.sharing import consumed_by, is_unknown_amount
@@ -11,7 +12,7 @@ from dra.values import AllocationResult, Device, PoolKey, Problem, Release, Reso
 
 # A device and the attribute by which another one names it as its parent, as drivers publish them.
 _PARENT_ATTRIBUTES: Final = (("parentUUID", "uuid"), ("parentDeviceID", "deviceID"))
-_NAMED_AT_MOST: Final = 5
+UNPUBLISHED: Final = frozenset({"unpublished_allocation", "unseen_allocation"})
 # From here on a slice holds either counters or devices.
 _SPLIT_SINCE: Final = Release(1, 35)
 
@@ -22,12 +23,12 @@ def device_problems(
     """Problems of one device; `holders` are without admin access."""
     problems = list(device.problems)
     problems += [
-        unknown_effect(taint, of=f"device {device.name}")
+        unknown_effect(taint, of="device", name=device.name)
         for taint in taints
         if taint.effect not in KNOWN_EFFECTS
     ]
     problems += [
-        Problem("unknown_capacity", f"{name} is published as 0: its size is not known", "info")
+        Problem.of("unknown_capacity", capacity=name)
         for name, capacity in device.capacity.items()
         if is_unknown_amount(name, capacity.value)
     ]
@@ -43,18 +44,26 @@ def _held_twice(device: Device, *, holders: Sequence[AllocationResult]) -> list[
     is_shared = all(holder.share_id is not None for holder in holders)
     if device.allows_multiple_allocations and is_shared:
         return []
-    claims = in_words(claim_words(holder) for holder in holders)
-    message = f"device {device.name} is allocated {len(holders)} times, to {claims}, and cannot be shared"
-    return [Problem("device_allocated_twice", message, "error")]
+    claims, count = first_names(claim_words(holder) for holder in holders)
+    problem = Problem.of(
+        "device_allocated_twice",
+        device=device.name,
+        times=len(holders),
+        claims=claims,
+        claim_count=count,
+    )
+    return [problem]
 
 
 def _overdrawn_capacity(device: Device, *, holders: Sequence[AllocationResult]) -> list[Problem]:
     consumed = consumed_by(holders)
     return [
-        Problem(
+        Problem.of(
             "capacity_overdrawn",
-            f"device {device.name} has {capacity.value} of {name}, but {consumed[name]} are consumed",
-            "error",
+            device=device.name,
+            capacity=name,
+            total=str(capacity.value),
+            consumed=str(consumed[name]),
         )
         for name, capacity in device.capacity.items()
         if name in consumed and consumed[name] > capacity.value
@@ -68,22 +77,17 @@ def claim_words(holder: AllocationResult) -> str:
 
 def in_words(names: Iterable[str]) -> str:
     """A short list of names, each once, in order."""
-    ordered = sorted(set(names))
-    named = ordered[:_NAMED_AT_MOST]
-    more = len(ordered) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more else "")
+    named, total = first_names(names)
+    return list_words(named, total=total)
 
 
 def slice_problems(slices: Iterable[ResourceSlice]) -> list[Problem]:
     """What could not be read of the slices, and slices that no node can use."""
     problems = []
     for item in slices:
-        for problem in item.problems:
-            message = f"slice {item.name}: {problem.message}"
-            problems.append(Problem(problem.code, message, problem.severity))
+        problems += [problem.in_slice(item.name) for problem in item.problems]
         if item.node.kind == "none":
-            message = f"slice {item.name} names no node that can use it: the scheduler ignores it"
-            problems.append(Problem("no_node_selection", message, "warning"))
+            problems.append(Problem.of("no_node_selection", slice=item.name))
     return problems
 
 
@@ -96,21 +100,14 @@ def counters_beside_devices(
     names = [item.name for item in slices if item.counter_sets and item.devices]
     if not names:
         return []
-    message = (
-        f"slices with both counters and devices ({in_words(names)}) are refused since 1.35, and its scheduler leaves out their devices: "
-        "the driver has to publish them anew"
-    )
-    return [Problem("counters_beside_devices", message, "warning")]
+    named, count = first_names(names)
+    return [Problem.of("counters_beside_devices", slices=named, slice_count=count)]
 
 
 def overdrawn_counters(ledger: CounterLedger) -> list[Problem]:
     """Counters of which allocated devices draw more than there is."""
     return [
-        Problem(
-            "counter_overdrawn",
-            f"allocated devices draw {amount} more of {name} in counter set {counter_set} than there is",
-            "error",
-        )
+        Problem.of("counter_overdrawn", counter_set=counter_set, counter=name, amount=str(amount))
         for (counter_set, name), amount in ledger.overdrawn
     ]
 
@@ -126,27 +123,22 @@ def unpublished_problems(
     for result in unpublished:
         held = devices.setdefault((claim_words(result), result.key.pool_key), set())
         held.add(result.key.device)
-    words = _unpublished if is_complete else _unseen
     return [
-        Problem("unpublished_allocation", words(claim, key, devices=names), "warning")
+        _absent(claim, key, devices=names, is_complete=is_complete)
         for (claim, key), names in devices.items()
     ]
 
 
-def _unpublished(claim: str, key: PoolKey, *, devices: Collection[str]) -> str:
-    pool = f"{key.driver}/{key.pool}"
-    if len(devices) == 1:
-        (device,) = devices
-        return f"claim {claim} holds device {device} of {pool}, which is not published any more"
-    return f"claim {claim} holds {len(devices)} devices of {pool} that are not published any more: {in_words(devices)}"
-
-
-def _unseen(claim: str, key: PoolKey, *, devices: Collection[str]) -> str:
-    pool = f"{key.driver}/{key.pool}"
-    if len(devices) == 1:
-        (device,) = devices
-        return f"claim {claim} holds device {device} of {pool}, which is in none of the slices that are there"
-    return f"claim {claim} holds {len(devices)} devices of {pool} that are in none of the slices that are there: {in_words(devices)}"
+def _absent(claim: str, key: PoolKey, *, devices: Collection[str], is_complete: bool) -> Problem:
+    names, count = first_names(devices)
+    return Problem.of(
+        "unpublished_allocation" if is_complete else "unseen_allocation",
+        claim=claim,
+        driver=key.driver,
+        pool=key.pool,
+        devices=names,
+        device_count=count,
+    )
 
 
 def overlapping_devices(devices: Iterable[Device], *, key: PoolKey) -> list[Problem]:
@@ -165,11 +157,8 @@ def overlapping_devices(devices: Iterable[Device], *, key: PoolKey) -> list[Prob
 
 
 def _overlap(parent: Device, children: Sequence[str]) -> Problem:
-    message = (
-        f"device {parent.name} and its parts {in_words(children)} are the same hardware, and no shared counter says so: "
-        "what is free cannot be relied on"
-    )
-    return Problem("overlapping_devices", message, "warning")
+    parts, count = first_names(children)
+    return Problem.of("overlapping_devices", device=parent.name, parts=parts, part_count=count)
 
 
 def _by_attribute(

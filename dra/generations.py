@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from dra.catalogue import NAMED_AT_MOST, first_names
 from dra.values import NodeSelection, PoolKey, Problem, Release, ResourceSlice
 
 # Measured: 1.34 takes single devices from incomplete pools, 1.36 and 1.37 do not; 1.35 was not tried.
@@ -52,7 +53,7 @@ def newest_slices(
         if older:
             problems.append(_older_generations(own, newest=newest, older=older))
     else:
-        problems = [Problem("no_slices", "no slice of this pool is published", "warning")]
+        problems = [Problem("no_slices")]
     return PoolSlices(
         key=key,
         generation=newest,
@@ -88,17 +89,10 @@ def _invalid_reasons(slices: Sequence[ResourceSlice], *, is_complete: bool) -> l
     sets = Counter(counter_set.name for item in slices for counter_set in item.counter_sets)
     reasons = _duplicate_devices(slices)
     reasons += [
-        _invalid("duplicate_counter_set", f"duplicate counter set name {name}")
+        Problem.of("duplicate_counter_set", counter_set=name)
         for name in sorted(name for name, times in sets.items() if times > 1)
     ]
     return reasons + (_missing_counters(slices) if is_complete else [])
-
-
-def _invalid(code: str, reason: str) -> Problem:
-    consequence = (
-        "the scheduler rejects the pool on nodes that see it, status requests do not notice"
-    )
-    return Problem(code, f"{reason}: {consequence}", "error")
 
 
 def _duplicate_devices(slices: Sequence[ResourceSlice]) -> list[Problem]:
@@ -112,29 +106,32 @@ def _duplicate_devices(slices: Sequence[ResourceSlice]) -> list[Problem]:
             continue
         nodes = {item.node.node_name for item in found if item.node.kind == "node"}
         if len(nodes) == len(found):
-            where = ", ".join(sorted(str(node) for node in nodes))
-            message = f"device {name} is published on several nodes ({where}): one allocation holds all of them"
-            reasons.append(Problem("same_device_on_several_nodes", message, "error"))
+            where, count = first_names(str(node) for node in nodes)
+            reasons.append(
+                Problem.of(
+                    "same_device_on_several_nodes", device=name, nodes=where, node_count=count
+                )
+            )
         else:
-            reasons.append(_invalid("duplicate_device_name", f"duplicate device name {name}"))
+            reasons.append(Problem.of("duplicate_device_name", device=name))
     return reasons
 
 
 def _missing_counters(slices: Sequence[ResourceSlice]) -> list[Problem]:
     known = {cs.name: cs.counters for item in slices for cs in item.counter_sets}
-    found: dict[str, str] = {}
+    found = set()
     for item in slices:
         for device in item.devices:
             for use in device.consumes_counters:
                 counters = known.get(use.counter_set)
                 if counters is None:
-                    reason = f"counter set {use.counter_set} not found"
-                    found.setdefault(reason, "counter_set_not_found")
+                    found.add(Problem.of("counter_set_not_found", counter_set=use.counter_set))
                     continue
-                for name in use.counters.keys() - counters.keys():
-                    reason = f"counter {name} not found in counter set {use.counter_set}"
-                    found.setdefault(reason, "counter_not_found")
-    return [_invalid(code, reason) for reason, code in sorted(found.items())]
+                found |= {
+                    Problem.of("counter_not_found", counter=name, counter_set=use.counter_set)
+                    for name in use.counters.keys() - counters.keys()
+                }
+    return sorted(found)
 
 
 def _taking(
@@ -179,32 +176,26 @@ def _count_problems(
     if declared == {seen}:
         return []
     (expected, *others) = declared
-    tail = {
-        "nothing": "the scheduler takes no device from this pool",
-        "perhaps": "depending on release, node and order the scheduler takes devices from it all the same",
-        "all": "",
-    }[taking]
     if others:
-        counts = ", ".join(sorted("none" if count is None else str(count) for count in declared))
-        message = f"the slices disagree on their number ({counts}; {seen} are there): {tail}"
-        return [Problem("slice_counts_disagree", message, "error")]
+        counts = tuple(sorted(declared, key=lambda count: (count is None, count))[:NAMED_AT_MOST])
+        return [Problem.of("slice_counts_disagree", declared=counts, seen=seen, taking=taking)]
     if expected is None:
-        message = f"no slice says how many slices the pool has: {tail}"
-        return [Problem("slice_count_unknown", message, "error")]
+        return [Problem.of("slice_count_unknown", taking=taking)]
     if seen > expected:
-        message = f"{seen} slices are there where {expected} {'is' if expected == 1 else 'are'} declared: {tail}"
-        return [Problem("more_slices_than_declared", message, "error")]
-    message = f"{seen} of {expected} slices of generation {generation} are there: {tail}"
-    return [Problem("incomplete_pool", message, "error")]
+        return [
+            Problem.of("more_slices_than_declared", seen=seen, expected=expected, taking=taking)
+        ]
+    problem = Problem.of(
+        "incomplete_pool", seen=seen, expected=expected, generation=generation, taking=taking
+    )
+    return [problem]
 
 
 def _generation_problems(key: PoolKey, generation: int | None) -> list[Problem]:
     if generation is None:
-        message = "the generation of this pool cannot be read"
-        return [Problem("generation_unknown", message, "error")]
+        return [Problem("generation_unknown")]
     if generation == 0:
-        message = f"generation 0 is valid, but every pool status request for driver {key.driver} that includes this pool stays unanswered"
-        return [Problem("generation_zero", message, "info")]
+        return [Problem.of("generation_zero", driver=key.driver)]
     return []
 
 
@@ -212,13 +203,12 @@ def _older_generations(
     slices: Sequence[ResourceSlice], *, newest: int | None, older: tuple[int, ...]
 ) -> Problem:
     """Older slices are ignored, except on a node of which the newest generation says nothing (seen in 1.37)."""
-    listed = ", ".join(map(str, older))
-    start = f"slices of older generations ({listed}) are still published"
+    listed = older[-NAMED_AT_MOST:]
     nodes: dict[bool, set[str]] = {True: set(), False: set()}
     for item in slices:
         nodes[item.generation == newest].add(item.node.node_name or "")
     left = sorted(nodes[False] - nodes[True]) if "" not in nodes[True] else []
     if not left:
-        return Problem("older_generation_published", f"{start}; they are ignored", "info")
-    message = f"{start}, and the newest has none for {', '.join(left)}: there the scheduler still takes devices from them"
-    return Problem("older_generation_published", message, "warning")
+        return Problem.of("older_generation_published", generations=listed)
+    names, count = first_names(left)
+    return Problem.of("older_generation_in_use", generations=listed, nodes=names, node_count=count)

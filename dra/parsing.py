@@ -5,7 +5,7 @@ v1alpha3 and v1beta1 wrap a device in `basic`; v1beta2 and v1 do not. Each form 
 signature, so that a caller may choose by kind; only slices differ by version.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
@@ -70,7 +70,7 @@ def parse_resource_slice(obj: Any, *, api_version: str = "") -> Parsed[ResourceS
     driver, pool_name = spec.text("driver"), pool.text("name")
     if not driver or not pool_name:
         missing = "spec.driver" if not driver else "spec.pool.name"
-        return _unidentified(problems, f"a ResourceSlice without {missing} belongs to no pool")
+        return unidentified(problems, kind="ResourceSlice", missing=missing)
     version = fields.text("apiVersion") or api_version
     generation, count = pool.integer("generation"), pool.integer("resourceSliceCount")
     node = _node_selection(spec, has_per_device=True)
@@ -104,7 +104,7 @@ def parse_resource_claim(obj: Any, *, api_version: str = "") -> Parsed[ResourceC
     metadata, status = fields.child("metadata"), fields.child("status")
     name = metadata.text("name")
     if not name:
-        return _unidentified(problems, "a ResourceClaim without metadata.name")
+        return unidentified(problems, kind="ResourceClaim", missing="metadata.name")
     ref = ClaimRef(metadata.text("namespace") or "", name, metadata.text("uid") or "")
     devices = status.child("allocation").child("devices")
     results = tuple(_allocation_results(devices, claim=ref))
@@ -127,7 +127,7 @@ def parse_taint_rule(obj: Any, *, api_version: str = "") -> Parsed[TaintRule]:
     metadata, spec = fields.child("metadata"), fields.child("spec")
     name = metadata.text("name")
     if not name:
-        return _unidentified(problems, "a DeviceTaintRule without metadata.name")
+        return unidentified(problems, kind="DeviceTaintRule", missing="metadata.name")
     selector, selected = spec.child("deviceSelector"), spec.raw.get("deviceSelector")
     rule = TaintRule(
         name=name,
@@ -148,7 +148,7 @@ def parse_device_class(obj: Any, *, api_version: str = "") -> Parsed[DeviceClass
     metadata, spec = fields.child("metadata"), fields.child("spec")
     name = metadata.text("name")
     if not name:
-        return _unidentified(problems, "a DeviceClass without metadata.name")
+        return unidentified(problems, kind="DeviceClass", missing="metadata.name")
     expressions = [item.child("cel").text("expression") for item in spec.children("selectors")]
     device_class = DeviceClass(
         name=name,
@@ -167,7 +167,7 @@ def parse_node(obj: Any, *, api_version: str = "") -> Parsed[Node]:
     metadata, status = fields.child("metadata"), fields.child("status")
     name = metadata.text("name")
     if not name:
-        return _unidentified(problems, "a Node without metadata.name")
+        return unidentified(problems, kind="Node", missing="metadata.name")
     ready = [c.text("status") for c in status.children("conditions") if c.text("type") == "Ready"]
     known = {"True": True, "False": False}
     is_ready = known.get(ready[0] or "") if ready else None
@@ -177,8 +177,10 @@ def parse_node(obj: Any, *, api_version: str = "") -> Parsed[Node]:
     return Parsed(node, tuple(problems))
 
 
-def _unidentified(problems: list[Problem], message: str) -> Parsed[Any]:
-    return Parsed(None, (*problems, Problem("unidentified_object", message, "error")))
+def unidentified(problems: Sequence[Problem], *, kind: str, missing: str) -> Parsed[Any]:
+    """What could be read of an object that lacks its name."""
+    problem = Problem.of("unidentified_object", kind=kind, missing=missing)
+    return Parsed(None, (*problems, problem))
 
 
 def _devices(spec: Fields, *, is_flat: bool) -> list[Device]:
@@ -190,8 +192,7 @@ def _devices(spec: Fields, *, is_flat: bool) -> list[Device]:
         if device is not None:
             found.append(device)
             continue
-        message = f"{item.path} has no name and is left out"
-        spec.problems.append(Problem("unidentified_device", message, "error"))
+        spec.problems.append(Problem.of("unidentified_device", field=item.path))
     return found
 
 
@@ -203,10 +204,7 @@ def _device(fields: Fields, *, is_flat: bool) -> Device | None:
     if fields.has("basic"):
         body = fields.child("basic")
         if is_flat:
-            message = (
-                f"device {name} is wrapped in `basic`, which this version of the API does not have"
-            )
-            fields.problems.append(Problem("basic_in_flat_version", message, "info"))
+            fields.problems.append(Problem.of("basic_in_flat_version", device=name))
     raw = body.raw
     return Device(
         name=DeviceName(name),
@@ -241,8 +239,7 @@ def _attribute(body: Fields, name: str, raw: Any) -> Attribute:
         member = _LISTS.get(kind)
         if member and isinstance(value, list) and all(type(item) is member for item in value):
             return Attribute(kind, tuple(value))
-    message = f"attribute {name} is of a type that is not known here; it is shown as published"
-    body.problems.append(Problem("unknown_attribute_type", message, "info"))
+    body.problems.append(Problem.of("unknown_attribute_type", attribute=name))
     return Attribute("unknown", raw)
 
 
@@ -267,7 +264,7 @@ def _capacity(body: Fields, name: str, raw: Any) -> Capacity | None:
     quantity = parse_quantity(fields.get("value"))
     if quantity is None:
         place = f"{body.path}.capacity.{name}"
-        body.complain(place, expected="a quantity", found=fields.get("value"))
+        body.complain(place, expected="quantity", found=fields.get("value"))
         return None
     if fields.get("requestPolicy") is None:
         return _plain_capacity(str(quantity), quantity)
@@ -308,7 +305,7 @@ def _counters(fields: Fields) -> dict[str, Quantity]:
         quantity = parse_quantity(value)
         if quantity is None:
             place = f"{fields.path}.counters.{name}"
-            fields.complain(place, expected="a quantity", found=value)
+            fields.complain(place, expected="quantity", found=value)
         else:
             found[name] = quantity
     return found
@@ -363,7 +360,7 @@ def _allocation_results(devices: Fields, *, claim: ClaimRef) -> list[AllocationR
     for item in devices.children("results"):
         driver, pool, device = item.text("driver"), item.text("pool"), item.text("device")
         if not driver or not pool or not device:
-            item.complain(item.path, expected="a device with driver and pool", found=item.raw)
+            item.complain(item.path, expected="device", found=item.raw)
             continue
         result = AllocationResult(
             key=DeviceKey(DriverName(driver), PoolName(pool), DeviceName(device)),
@@ -382,7 +379,7 @@ def _consumed_capacity(item: Fields) -> dict[str, Quantity]:
     for name, raw in item.members("consumedCapacity"):
         quantity = parse_quantity(raw)
         if quantity is None:
-            item.complain(f"{item.path}.consumedCapacity.{name}", expected="a quantity", found=raw)
+            item.complain(f"{item.path}.consumedCapacity.{name}", expected="quantity", found=raw)
         else:
             found[name] = quantity
     return found

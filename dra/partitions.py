@@ -108,11 +108,7 @@ def competing_devices(
     together = _fitting(free, ledger=ledger)
     if together == len(free):
         return []
-    message = (
-        f"the counters that are left do not cover all {len(free)} available devices at once: "
-        f"at least {together} of them can be allocated together"
-    )
-    return [Problem("available_devices_compete", message, "info")]
+    return [Problem.of("available_devices_compete", available=len(free), together=together)]
 
 
 def _least_first(device: Device) -> tuple[int, int, str]:

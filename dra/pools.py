@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dra.catalogue import first_names
 from dra.counters import CounterLedger
 from dra.findings import (
     counters_beside_devices,
@@ -341,9 +342,8 @@ def _pool_problems(
         found.update(competing_devices(devices, ledger=situation.ledger))
     node = node_of(pool.slices)
     if pool.taking == "all" and not devices and node.kind != "none":
-        message = "the pool is complete and has no device: its driver is up and has found none"
-        found.add(Problem("no_devices", message, "info"))
+        found.add(Problem("no_devices"))
     if node.kind == "mixed":
-        message = f"the slices of this pool name different nodes: {node.text}"
-        found.add(Problem("mixed_nodes", message, "warning"))
+        names, count = first_names(node_words(item.node) for item in pool.slices)
+        found.add(Problem.of("mixed_nodes", nodes=names, node_count=count))
     return tuple(sorted(found))

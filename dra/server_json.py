@@ -1,13 +1,15 @@
 """Pool status answers from and to the JSON of the API."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dra.fields import Fields
-from dra.parsing import Parsed
+from dra.parsing import Parsed, unidentified
 from dra.quantity import ZERO
 from dra.server import DEFAULT_LIMIT, PoolStatus, StatusRequest
 from dra.server_views import CapacityStatus, PartitionStatus, ShareableStatus
-from dra.values import Problem
+
+if TYPE_CHECKING:
+    from dra.values import Problem
 
 Json = dict[str, Any]
 
@@ -18,9 +20,7 @@ def parse_status_request(spec: Any) -> Parsed[StatusRequest]:
     fields = Fields(spec, path="spec", problems=problems)
     driver = fields.text("driver")
     if not driver:
-        return Parsed(
-            None, (*problems, Problem("unidentified_object", "spec.driver is missing", "error"))
-        )
+        return unidentified(problems, kind="ResourcePoolStatusRequest", missing="spec.driver")
     limit = fields.integer("limit")
     request = StatusRequest(
         driver=driver,

@@ -7,6 +7,7 @@ of them; a version is text, and a type that is not known is the raw object. What
 from collections.abc import Iterable
 from typing import Any
 
+from dra.catalogue import Statement
 from dra.quantity import Quantity
 from dra.values import (
     AllocationResult,
@@ -21,6 +22,7 @@ from dra.values import (
     Problem,
     Taint,
 )
+from dra.words import statement_words
 
 Json = dict[str, Any]
 
@@ -162,8 +164,16 @@ def taint_shape(taint: Taint) -> Json:
 
 
 def problems_shape(problems: Iterable[Problem]) -> list[Json]:
-    """Problems, in order."""
-    return [{"code": problem.code, "message": problem.message} for problem in problems]
+    """Problems, in order, with their words in English."""
+    return [
+        {"code": each.code, "message": statement_words(each), "parameters": dict(each.parameters)}
+        for each in problems
+    ]
+
+
+def statement_shape(statement: Statement) -> Json:
+    """What is kept of a statement: code and parameters."""
+    return {"code": statement.code, "parameters": dict(statement.parameters)}
 
 
 def allocation_shape(result: AllocationResult) -> Json:

@@ -1,7 +1,7 @@
 """Which taints a device has, from its slice and from DeviceTaintRules, whose meaning changed between releases."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from dra.values import (
     DeviceKey,
@@ -9,7 +9,6 @@ from dra.values import (
     PoolKey,
     Problem,
     Release,
-    Severity,
     Taint,
     TaintRule,
 )
@@ -75,49 +74,35 @@ def _is_unreadable(rule: TaintRule, *, release: Release | None) -> bool:
 
 
 def rule_problems(rules: Sequence[TaintRule], *, release: Release | None) -> tuple[Problem, ...]:
-    """What people overlook in taint rules, in words."""
+    """What people overlook in taint rules."""
     found = []
     for rule in rules:
         if rule.selector is None:
             found.append(_without_selector(rule, release=release))
         elif _is_unreadable(rule, release=release):
-            found.append(_unreadable_selector(rule))
+            found.append(Problem.of("rule_selector_not_evaluated", rule=rule.name))
         elif rule.selector == DeviceSelector():
             found.append(_empty_selector(rule))
         if rule.taint.effect not in KNOWN_EFFECTS:
-            found.append(unknown_effect(rule.taint, of=f"DeviceTaintRule {rule.name}"))
+            found.append(unknown_effect(rule.taint, of="rule", name=rule.name))
     return tuple(sorted(found))
 
 
 def _without_selector(rule: TaintRule, *, release: Release | None) -> Problem:
-    name = f"DeviceTaintRule {rule.name} has no deviceSelector"
-    if taints_without_selector(release):
-        meaning = "this release of Kubernetes applies it to every device when it schedules"
-        severity: Severity = "error" if rule.taint.effect in BLOCKING_EFFECTS else "info"
-        return Problem("rule_without_selector", f"{name}: {meaning}", severity)
-    meaning = "since 1.37 it selects nothing; earlier releases apply it to every device"
-    return Problem("rule_without_selector", f"{name}: {meaning}", "warning")
+    if not taints_without_selector(release):
+        return Problem.of("rule_without_selector", rule=rule.name)
+    if rule.taint.effect in BLOCKING_EFFECTS:
+        return Problem.of("rule_taints_every_device", rule=rule.name)
+    return Problem.of("rule_marks_every_device", rule=rule.name)
 
 
 def _empty_selector(rule: TaintRule) -> Problem:
-    lost = (
-        ", perhaps because the API server dropped fields that it does not know"
-        if not rule.has_unknown_selector_fields
-        else ", as the API server ignores the other fields in it"
-    )
-    message = f"DeviceTaintRule {rule.name} has an empty deviceSelector{lost}: it selects every device of the cluster"
-    return Problem("rule_with_empty_selector", message, "warning")
+    why = "others_ignored" if rule.has_unknown_selector_fields else "perhaps_dropped"
+    return Problem.of("rule_with_empty_selector", rule=rule.name, why=why)
 
 
-def _unreadable_selector(rule: TaintRule) -> Problem:
-    message = (
-        f"DeviceTaintRule {rule.name} selects by class or CEL, which is not evaluated here: "
-        "whether the devices it may select are tainted is not known"
-    )
-    return Problem("rule_selector_not_evaluated", message, "warning")
-
-
-def unknown_effect(taint: Taint, *, of: str) -> Problem:
+def unknown_effect(taint: Taint, *, of: Literal["device", "rule"], name: str) -> Problem:
     """Say that a taint does nothing because its effect is not known."""
-    message = f"{of} has taint {taint.key} with the effect {taint.effect!r}, which Kubernetes does not know: it does nothing"
-    return Problem("unknown_taint_effect", message, "info")
+    return Problem.of(
+        "unknown_taint_effect", of=of, name=name, taint=taint.key, effect=taint.effect
+    )

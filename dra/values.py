@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, NewType
 
+from dra.catalogue import Severity, Statement
+from dra.problems import severity_of
 from dra.quantity import Quantity
 
 DriverName = NewType("DriverName", str)
@@ -38,16 +40,14 @@ class DeviceKey(NamedTuple):
         return PoolKey(self.driver, self.pool)
 
 
-Severity = Literal["error", "warning", "info"]
+@dataclass(frozen=True, slots=True)
+class Problem(Statement):
+    """Something a person should know about an object: a code of `dra.problems`, with its parameters."""
 
-
-@dataclass(frozen=True, slots=True, order=True)
-class Problem:
-    """Something a person should know about an object, in words; `code` is stable and for machines."""
-
-    code: str
-    message: str
-    severity: Severity = "warning"
+    @property
+    def severity(self) -> Severity:
+        """How bad it is, which is a matter of the code alone."""
+        return severity_of(self.code)
 
 
 AttributeKind = Literal[

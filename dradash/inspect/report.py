@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dra import shapes
+from dra.findings import UNPUBLISHED
 from dra.parsing import (
     Parsed,
     parse_device_class,
@@ -66,8 +67,7 @@ class Dump:
     def _take(self, document: Document) -> None:
         kind = document.body.get("kind")
         if not isinstance(kind, str) or not kind:
-            message = "has no kind, so it cannot be told what it is"
-            self._note([Problem("no_kind", message, "warning")], document.place)
+            self._note([Problem("no_kind")], document.place)
             return
         self.objects += 1
         self.kinds.add(kind)
@@ -174,7 +174,7 @@ def report(dump: Dump, *, release: Release | None, is_complete: bool) -> Report:
 
 def _without_absences(fleet: Fleet) -> Fleet:
     """Where no slices were dumped, nothing follows from a device's being in none."""
-    problems = tuple(each for each in fleet.problems if each.code != "unpublished_allocation")
+    problems = tuple(each for each in fleet.problems if each.code not in UNPUBLISHED)
     return replace(fleet, unpublished=(), problems=problems)
 
 
@@ -186,23 +186,9 @@ def _absent(dump: Dump, *, is_complete: bool) -> list[Problem]:
 
 
 _ABSENT = {
-    "ResourceSlice": Problem(
-        "slices_not_given",
-        "There are no ResourceSlices here, so which devices there are is unknown. Add the output of"
-        " `kubectl get resourceslices -o yaml`, or say --complete if there are none.",
-    ),
-    "ResourceClaim": Problem(
-        "claims_not_given",
-        "There are no ResourceClaims here, so who holds what is unknown. Add the output of"
-        " `kubectl get resourceclaims -A -o yaml`, or say --complete if there are none.",
-    ),
-    "DeviceTaintRule": Problem(
-        "taint_rules_not_given",
-        "There are no DeviceTaintRules here: devices that one taints are shown as if it"
-        " were not there. Add the output of `kubectl get devicetaintrules -o yaml` where"
-        " the cluster serves them.",
-        "info",
-    ),
+    "ResourceSlice": Problem("slices_not_given"),
+    "ResourceClaim": Problem("claims_not_given"),
+    "DeviceTaintRule": Problem("taint_rules_not_given"),
 }
 
 
@@ -258,7 +244,12 @@ def _claims(found: Report) -> Iterator[dict[str, Any]]:
 
 def _problems(found: Report) -> Iterator[dict[str, Any]]:
     for placed in found.problems:
-        problem = placed.problem
-        yield {"code": problem.code, "message": problem.message, "place": placed.place}
+        (problem,) = shapes.problems_shape([placed.problem])
+        yield {**problem, "place": placed.place}
     for each in found.unreadable:
-        yield {"code": "unreadable", "message": each.message, "place": each.place}
+        yield {
+            "code": "unreadable",
+            "message": each.message,
+            "parameters": {},
+            "place": each.place,
+        }

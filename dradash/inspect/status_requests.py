@@ -6,7 +6,7 @@ from typing import Any
 
 from dra.compare import Difference, compare_with_server
 from dra.fields import Fields
-from dra.parsing import Parsed
+from dra.parsing import Parsed, unidentified
 from dra.server import Answer, PoolStatus, StatusRequest, answer_1_36, answer_1_37
 from dra.server_json import parse_pool_statuses, parse_status_request, pool_status_json
 from dra.values import (
@@ -19,6 +19,7 @@ from dra.values import (
     Release,
     ResourceSlice,
 )
+from dra.words import reason_words
 
 # Releases that answer, each with its own way of counting; the newest first.
 ANSWERING = (Release(1, 37), Release(1, 36))
@@ -77,9 +78,10 @@ def parse_asked_status(obj: Any, *, api_version: str = "") -> Parsed[AskedStatus
     metadata, status = fields.child("metadata"), fields.child("status")
     request = parse_status_request(fields.raw.get("spec"))
     name = metadata.text("name")
-    if request.value is None or not name:
-        message = "a ResourcePoolStatusRequest without name or driver"
-        return Parsed(None, (*problems, Problem("unidentified_object", message, "error")))
+    if request.value is None:
+        return Parsed(None, (*problems, *request.problems))
+    if not name:
+        return unidentified(problems, kind="ResourcePoolStatusRequest", missing="metadata.name")
     answered = parse_pool_statuses(status.raw) if fields.has("status") else Parsed(None)
     asked = AskedStatus(
         name=name,
@@ -164,7 +166,13 @@ def _pool_shape(pool: ComparedPool) -> dict[str, Any]:
     differences = None
     if pool.differences is not None:
         differences = [
-            {"field": each.field, "ours": each.ours, "server": each.server, "reason": each.reason}
+            {
+                "field": each.field,
+                "ours": each.ours,
+                "server": each.server,
+                "reason": reason_words(each.reasons),
+                "reasons": each.reasons,
+            }
             for each in pool.differences
         ]
     return {

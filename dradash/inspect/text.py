@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from dra.compare import Difference
-from dra.findings import claim_words, in_words
+from dra.findings import UNPUBLISHED, claim_words, in_words
 from dra.values import AllocationResult, AssessedPool, DeviceCounts, PoolKey, Problem
+from dra.words import reason_words, statement_words
 from dradash.inspect.report import Report
 from dradash.inspect.status_requests import ComparedPool, ComparedRequest
 from dradash.inspect.words import (
@@ -162,12 +163,12 @@ def _partitions(pool: AssessedPool) -> str:
 
 def _is_own(problem: Problem) -> bool:
     """Devices that are not published are listed by themselves."""
-    return problem.code != "unpublished_allocation"
+    return problem.code not in UNPUBLISHED
 
 
 def _problem(problem: Problem) -> str:
     mark = "-" if problem.severity == "info" else "!"
-    return f"  {mark} {problem.message} [{problem.code}]"
+    return f"  {mark} {statement_words(problem)} [{problem.code}]"
 
 
 def _claims(found: Report, *, lists_all: bool) -> Iterator[str]:
@@ -240,9 +241,7 @@ def _compared_pool(pool: ComparedPool) -> Iterator[str]:
 
 
 def _difference(each: Difference) -> str:
-    return (
-        f"      {each.field}: {figure(each.ours)} here, {figure(each.server)} there: {each.reason}"
-    )
+    return f"      {each.field}: {figure(each.ours)} here, {figure(each.server)} there: {reason_words(each.reasons)}"
 
 
 def _problems(found: Report) -> Iterator[str]:

@@ -20,6 +20,7 @@ from dra.values import (
     ResourceClaim,
     Taint,
 )
+from dra.words import statement_words
 
 UNKNOWN: Final = "unknown"
 _WIDTH: Final = 110
@@ -111,7 +112,7 @@ def device_lines(device: AssessedDevice) -> Iterator[str]:
     for problem in device.problems:
         # The others stand with the pool, and what is not known with the capacity.
         if problem.severity == "info" and problem.code != "unknown_capacity":
-            yield f"      - {problem.message} [{problem.code}]"
+            yield f"      - {statement_words(problem)} [{problem.code}]"
 
 
 def _state_words(device: AssessedDevice) -> str:

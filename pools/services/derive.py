@@ -500,10 +500,11 @@ def _device_row(device: AssessedDevice, *, pool_id: int, object_id: int) -> tupl
     )
 
 
-def _problems(found: Iterable[Problem]) -> list[dict[str, str]]:
+def _problems(found: Sequence[Problem]) -> list[dict[str, Any]]:
     """In the shape of the REST API, and how bad each is, by which pages sort and colour."""
     return [
-        {"code": each.code, "message": each.message, "severity": each.severity} for each in found
+        {**each_shape, "severity": each.severity}
+        for each, each_shape in zip(found, shapes.problems_shape(found), strict=True)
     ]
 
 

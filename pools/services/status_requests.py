@@ -13,6 +13,7 @@ from dra import shapes
 from dra.compare import compare_with_server
 from dra.server_json import parse_pool_statuses
 from dra.values import AssessedPool, DriverName, PoolKey, PoolName, Release
+from dra.words import reason_words
 from objects.services.staging import as_text
 from pools.choices import Outcome
 from pools.models import Pool, PoolStatusAnswer, PoolStatusRequest, ResourceSlice
@@ -145,7 +146,9 @@ def record_comparison(
             continue
         found = compare_with_server(pool, statuses[0], release=release or _FIRST)
         answer.ours = shapes.pool_shape(pool)
-        answer.differences = [asdict(difference) for difference in found]
+        answer.differences = [
+            {**asdict(each), "reason": reason_words(each.reasons)} for each in found
+        ]
         compared.append(answer)
     # Where nothing was compared it is not known whether anything differs.
     differing = sum(bool(answer.differences) for answer in compared)

@@ -29,6 +29,8 @@ TONES: Final[Mapping[str, str]] = {
     Outcome.FAILED: "error",
 }
 
+_OLDER_GENERATIONS: Final = frozenset({"older_generation_published", "older_generation_in_use"})
+
 # Alternatives that a row names before it says "and more".
 _SHOWN_FITS = 3
 
@@ -149,7 +151,7 @@ def generation_note(pool: Pool) -> str:
     """The generation, where it is worth a word: older ones are still there, or it cannot be read."""
     if pool.generation is None:
         return _("generation unknown")
-    if "older_generation_published" in pool.problem_codes or not pool.is_complete:
+    if not _OLDER_GENERATIONS.isdisjoint(pool.problem_codes) or not pool.is_complete:
         return _("generation %(generation)s") % {"generation": pool.generation}
     return ""
 

@@ -75,7 +75,9 @@ def test_pool_unknown_figures_are_null(get: Any) -> None:
         },
         "partitions": [],
         "capacity": [],
-        "problems": [{"code": "incomplete", "message": "1 of 2 slices are there."}],
+        "problems": [
+            {"code": "incomplete", "message": "1 of 2 slices are there.", "parameters": {}}
+        ],
         "observed_at": None,
         "source": "computed from ResourceSlices at 81273, ResourceClaims at 81273, "
         "DeviceTaintRules at 81273",

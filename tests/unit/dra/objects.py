@@ -21,12 +21,14 @@ from dra.values import (
     NodeSelection,
     PoolKey,
     PoolName,
+    Problem,
     Release,
     RequestPolicy,
     ResourceSlice,
     Taint,
     TaintRule,
 )
+from dra.words import statement_words
 
 DRIVER = DriverName("gpu.example.com")
 KEY = PoolKey(DRIVER, PoolName("node-a"))
@@ -138,3 +140,8 @@ def assess(
     release: Release | None = NEWEST,
 ) -> AssessedPool:
     return assess_pool(KEY, slices, allocations=allocations, taint_rules=rules, release=release)
+
+
+def told(problems: Sequence[Problem]) -> list[tuple[str, str, str]]:
+    """Problems as people read them: code, words in English, severity."""
+    return [(each.code, statement_words(each), each.severity) for each in problems]

@@ -4,15 +4,16 @@ import pytest
 
 from dra.compare import Difference, compare_with_server
 from dra.pools import assess_fleet, assess_pool
+from dra.reasons import UNEXPLAINED
 from dra.server import PoolStatus, StatusRequest, answer_1_36, answer_1_37
 from dra.server_json import parse_pool_statuses
 from dra.server_views import CapacityStatus, PartitionStatus, ShareableStatus
 from dra.values import AllocationResult, Release, ResourceSlice
+from dra.words import reason_words
 from tests.unit.dra import recorded
 from tests.unit.dra.objects import DRIVER, KEY, allocation, device, quantity, resource_slice
 
 V36, V37 = Release(1, 36), Release(1, 37)
-UNEXPLAINED = "not explained: the objects may have changed between the two readings"
 
 
 def differences(
@@ -26,7 +27,7 @@ def differences(
     status = answer(slices, allocations, request=StatusRequest(DRIVER)).pools[0]
     pool = assess_pool(KEY, slices, allocations=allocations, taint_rules=(), release=release)
     found = compare_with_server(pool, status, release=release)
-    return [(item.field, item.ours, item.server, item.reason) for item in found]
+    return [(item.field, item.ours, item.server, reason_words(item.reasons)) for item in found]
 
 
 def test_equal_figures_have_no_difference() -> None:
@@ -187,10 +188,10 @@ def test_what_no_rule_explains_is_said_to_be_unexplained() -> None:
     )  # fmt: skip
 
     assert compare(status) == (
-        Difference("generation", 1, 2, UNEXPLAINED),
-        Difference("total", 1, 5, UNEXPLAINED),
-        Difference("node", "node-a", "node-b", UNEXPLAINED),
-        Difference("capacity bw consumed", "0", "10", UNEXPLAINED),
+        Difference("generation", 1, 2, (UNEXPLAINED,)),
+        Difference("total", 1, 5, (UNEXPLAINED,)),
+        Difference("node", "node-a", "node-b", (UNEXPLAINED,)),
+        Difference("capacity bw consumed", "0", "10", (UNEXPLAINED,)),
     )
 
 
@@ -201,12 +202,12 @@ def test_figures_that_we_do_not_know_are_said_to_be_unreadable_here() -> None:
         shareable=ShareableStatus(1, 0, (CapacityStatus("bw", *(quantity("0"),) * 3),)),
     )  # fmt: skip
 
-    reason = "claims or taint rules could not be read here"
+    reasons = ("not_readable",)
     assert compare(status, claims_known=False) == (
-        Difference("allocated", None, 0, reason),
-        Difference("unavailable", None, 0, reason),
-        Difference("available", None, 1, reason),
-        Difference("capacity bw", None, "0", reason),
+        Difference("allocated", None, 0, reasons),
+        Difference("unavailable", None, 0, reasons),
+        Difference("available", None, 1, reasons),
+        Difference("capacity bw", None, "0", reasons),
     )
 
 
@@ -217,7 +218,7 @@ def test_capacity_that_only_the_server_has_is_unexplained() -> None:
         unavailable=0, available=1, node_name="node-a", shareable=shareable,
     )  # fmt: skip
 
-    assert compare(status) == (Difference("capacity new", None, "1", UNEXPLAINED),)
+    assert compare(status) == (Difference("capacity new", None, "1", (UNEXPLAINED,)),)
 
 
 @pytest.mark.parametrize(
@@ -229,16 +230,16 @@ def test_capacity_that_only_the_server_has_is_unexplained() -> None:
                 "partition other/attribute=half",
                 None,
                 1,
-                "the server groups by another attribute, which the request named",
+                ("server_groups_otherwise",),
             ),
         ),
         (
             PartitionStatus(f"{DRIVER}/profile", "half", 2, 1),
-            Difference(f"partition {DRIVER}/profile=half total", 1, 2, UNEXPLAINED),
+            Difference(f"partition {DRIVER}/profile=half total", 1, 2, (UNEXPLAINED,)),
         ),
         (
             PartitionStatus(f"{DRIVER}/profile", "half", 1, 0),
-            Difference(f"partition {DRIVER}/profile=half allocatable", 1, 0, UNEXPLAINED),
+            Difference(f"partition {DRIVER}/profile=half allocatable", 1, 0, (UNEXPLAINED,)),
         ),
     ],
 )
@@ -252,7 +253,7 @@ def test_partition_that_differs_is_named(partition: PartitionStatus, expected: D
     )  # fmt: skip
 
     assert compare_with_server(pool, status, release=V37) == (expected,)
-    assert expected.is_explained is not (expected.reason == UNEXPLAINED)
+    assert expected.is_explained is not (expected.reasons == (UNEXPLAINED,))
 
 
 @pytest.mark.parametrize("release", recorded.RELEASES)
@@ -264,7 +265,7 @@ def test_every_recorded_answer_is_equal_or_explained(release: str) -> None:
     ]
 
     assert len(found) > 30
-    assert [item for item in found if UNEXPLAINED in item.reason] == []
+    assert [item for item in found if UNEXPLAINED in item.reasons] == []
 
 
 def compare_recording(name: str, release: Release) -> list[Difference]:

@@ -9,6 +9,7 @@ from tests.unit.dra.objects import (
     device,
     quantity,
     resource_slice,
+    told,
 )
 
 
@@ -17,15 +18,14 @@ def test_device_allocated_twice_names_both_claims() -> None:
 
     pool = assess(resource_slice("s", device("gpu-0")), allocations=results)
 
-    problem = Problem(
+    problem = (
         "device_allocated_twice",
         "device gpu-0 is allocated 2 times, to default/first, default/second, and cannot be shared",
         "error",
     )
-    assert ((pool.counts.total, pool.counts.allocated, pool.counts.available), pool.problems) == (
-        (1, 1, 0),
-        (problem,),
-    )
+    counts = pool.counts
+    assert (counts.total, counts.allocated, counts.available) == (1, 1, 0)
+    assert told(pool.problems) == [problem]
 
 
 def test_more_consumed_than_there_is_is_told() -> None:
@@ -34,9 +34,9 @@ def test_more_consumed_than_there_is_is_told() -> None:
 
     pool = assess(resource_slice("s", nic), allocations=[share])
 
-    assert pool.problems == (
-        Problem("capacity_overdrawn", "device nic has 10 of bw, but 12 are consumed", "error"),
-    )
+    assert told(pool.problems) == [
+        ("capacity_overdrawn", "device nic has 10 of bw, but 12 are consumed", "error")
+    ]
 
 
 def test_memory_of_zero_is_not_known() -> None:
@@ -46,9 +46,9 @@ def test_memory_of_zero_is_not_known() -> None:
         CapacityUse("memory", quantity("0"), None, None),
         CapacityUse("vfs", quantity("0"), quantity("0"), quantity("0")),
     )
-    assert pool.devices[0].problems == (
-        Problem("unknown_capacity", "memory is published as 0: its size is not known", "info"),
-    )
+    assert told(pool.devices[0].problems) == [
+        ("unknown_capacity", "memory is published as 0: its size is not known", "info")
+    ]
     assert pool.problems == ()
 
 
@@ -71,13 +71,16 @@ def test_whole_card_and_its_parts_overlap_without_counters() -> None:
 
     pool = assess(resource_slice("s", card, *parts))
 
-    assert pool.problems == (
-        Problem(
+    assert told(pool.problems) == [
+        (
             "overlapping_devices",
-            "device gpu-0 and its parts mig-0, mig-1, mig-2, mig-3, mig-4 and 2 more are the same hardware, "
-            "and no shared counter says so: what is free cannot be relied on",
-        ),
-    )
+            (
+                "device gpu-0 and its parts mig-0, mig-1, mig-2, mig-3, mig-4 and 2 more are the same hardware, "
+                "and no shared counter says so: what is free cannot be relied on"
+            ),
+            "warning",
+        )
+    ]
 
 
 def test_whole_card_and_its_parts_are_kept_apart_by_counters() -> None:
@@ -120,22 +123,24 @@ def test_device_keeps_its_own_node() -> None:
 def test_problems_of_slices_are_told_with_their_name() -> None:
     one = ResourceSlice(
         name="s", uid="u", driver=DRIVER, pool=KEY.pool, generation=1, resource_slice_count=1,
-        node=NodeSelection("none"), devices=(device("a"),), problems=(Problem("unreadable_field", "x"),),
+        node=NodeSelection("none"), devices=(device("a"),), problems=(Problem.of("unidentified_device", field="spec.devices[1]"),),
     )  # fmt: skip
 
-    assert assess(one).problems == (
-        Problem(
-            "no_node_selection", "slice s names no node that can use it: the scheduler ignores it"
+    assert told(assess(one).problems) == [
+        (
+            "no_node_selection",
+            "slice s names no node that can use it: the scheduler ignores it",
+            "warning",
         ),
-        Problem("unreadable_field", "slice s: x"),
-    )
+        ("unidentified_device", "slice s: spec.devices[1] has no name and is left out", "error"),
+    ]
 
 
 def test_pool_without_slices_is_empty_and_incomplete() -> None:
     pool = assess(allocations=[allocation("a")])
 
     assert (pool.counts.seen, pool.is_complete, pool.node) == (0, False, NodeSelection("none"))
-    assert [problem.code for problem in pool.problems] == ["no_slices", "unpublished_allocation"]
+    assert [problem.code for problem in pool.problems] == ["no_slices", "unseen_allocation"]
     assert [result.key.device for result in pool.unpublished] == ["a"]
 
 

@@ -34,6 +34,7 @@ from dra.values import (
     Taint,
     TaintRule,
 )
+from dra.words import statement_words
 from tests.unit.dra.objects import quantity
 
 
@@ -58,7 +59,7 @@ def codes(parsed: Parsed[Any]) -> list[str]:
 
 
 def messages(parsed: Parsed[Any]) -> list[str]:
-    return [problem.message for problem in parsed.problems]
+    return [statement_words(problem) for problem in parsed.problems]
 
 
 def test_slice_of_v1_is_read_whole() -> None:
@@ -296,8 +297,14 @@ def test_generation_that_is_missing_is_zero_and_unreadable_is_unknown() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"driver": None}, "a ResourceSlice without spec.driver belongs to no pool"),
-        ({"pool": {}}, "a ResourceSlice without spec.pool.name belongs to no pool"),
+        (
+            {"driver": None},
+            "a ResourceSlice without spec.driver: it cannot be told what it is, so it is left out",
+        ),
+        (
+            {"pool": {}},
+            "a ResourceSlice without spec.pool.name: it cannot be told what it is, so it is left out",
+        ),
     ],
 )
 def test_slice_without_pool_is_unidentified(spec: Any, message: str) -> None:
@@ -323,7 +330,7 @@ def test_slice_without_pool_is_unidentified(spec: Any, message: str) -> None:
         ),
         (
             {"devices": [{"name": "d", "attributes": {1: {}}}]},
-            "a key of spec.devices[0].attributes should be text, but is a number",
+            "spec.devices[0].attributes.<key> should be text, but is a number",
         ),
         (
             {"devices": [{"name": "d", "allowMultipleAllocations": "yes"}]},

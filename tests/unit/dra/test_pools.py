@@ -14,11 +14,11 @@ from dra.values import (
     Partition,
     PoolKey,
     PoolName,
-    Problem,
     Release,
     ResourceClaim,
     ResourceSlice,
 )
+from dra.words import statement_words
 from tests.unit.dra.objects import (
     DRIVER,
     KEY,
@@ -29,6 +29,7 @@ from tests.unit.dra.objects import (
     quantity,
     resource_slice,
     taint_rule,
+    told,
 )
 
 
@@ -141,13 +142,13 @@ def test_incomplete_pool_offers_nothing_and_has_no_total() -> None:
     assert pool.counts.seen == 2
     assert figures(pool) == (None, 1, 0, None, None, 0)
     assert (pool.is_complete, pool.slices_seen, pool.slices_expected) == (False, 1, 2)
-    assert pool.problems == (
-        Problem(
+    assert told(pool.problems) == [
+        (
             "incomplete_pool",
             "1 of 2 slices of generation 1 are there: the scheduler takes no device from this pool",
             "error",
-        ),
-    )
+        )
+    ]
 
 
 def test_incomplete_pool_may_be_taken_from_by_1_34() -> None:
@@ -158,7 +159,7 @@ def test_incomplete_pool_may_be_taken_from_by_1_34() -> None:
 
     assert figures(pool) == (None, 0, 0, None, None, None)
     assert figures(held) == (None, 1, 0, None, None, 0)
-    assert "all the same" in pool.problems[0].message
+    assert "all the same" in statement_words(pool.problems[0])
 
 
 def test_invalid_pool_offers_nothing_in_any_release() -> None:
@@ -176,7 +177,7 @@ def test_invalid_pool_offers_nothing_in_any_release() -> None:
     [
         (
             [resource_slice("s", device("a"), device("a"))],
-            Problem(
+            (
                 "duplicate_device_name",
                 "duplicate device name a: the scheduler rejects the pool on nodes that see it, status requests do not notice",
                 "error",
@@ -187,7 +188,7 @@ def test_invalid_pool_offers_nothing_in_any_release() -> None:
                 resource_slice("s", counters={"x": {"m": "1"}}, count=2),
                 resource_slice("t", counters={"x": {"m": "1"}}, count=2),
             ],
-            Problem(
+            (
                 "duplicate_counter_set",
                 "duplicate counter set name x: the scheduler rejects the pool on nodes that see it, status requests do not notice",
                 "error",
@@ -195,7 +196,7 @@ def test_invalid_pool_offers_nothing_in_any_release() -> None:
         ),
         (
             [resource_slice("s", device("a", draws={"x": {"m": "1"}}))],
-            Problem(
+            (
                 "counter_set_not_found",
                 "counter set x not found: the scheduler rejects the pool on nodes that see it, status requests do not notice",
                 "error",
@@ -206,7 +207,7 @@ def test_invalid_pool_offers_nothing_in_any_release() -> None:
                 resource_slice("s", device("a", draws={"x": {"m": "1"}}), count=2),
                 resource_slice("t", counters={"x": {"n": "1"}}, count=2),
             ],
-            Problem(
+            (
                 "counter_not_found",
                 "counter m not found in counter set x: the scheduler rejects the pool on nodes that see it, status requests do not notice",
                 "error",
@@ -215,11 +216,11 @@ def test_invalid_pool_offers_nothing_in_any_release() -> None:
     ],
 )
 def test_invalid_pool_tells_the_reason_of_the_scheduler(
-    slices: list[ResourceSlice], problem: Problem
+    slices: list[ResourceSlice], problem: tuple[str, str, str]
 ) -> None:
     pool = assess(*slices)
 
-    assert (pool.is_valid, pool.problems) == (False, (problem,))
+    assert (pool.is_valid, told(pool.problems)) == (False, [problem])
 
 
 def test_missing_counters_of_an_incomplete_pool_may_yet_come() -> None:
@@ -284,7 +285,7 @@ def test_slices_without_readable_generation_are_older_than_all_others() -> None:
     [
         (
             "node-a",
-            Problem(
+            (
                 "older_generation_published",
                 "slices of older generations (1) are still published; they are ignored",
                 "info",
@@ -292,24 +293,26 @@ def test_slices_without_readable_generation_are_older_than_all_others() -> None:
         ),
         (
             "node-b",
-            Problem(
-                "older_generation_published",
-                "slices of older generations (1) are still published, and the newest has none for node-b: "
-                "there the scheduler still takes devices from them",
+            (
+                "older_generation_in_use",
+                (
+                    "slices of older generations (1) are still published, and the newest has none for node-b: "
+                    "there the scheduler still takes devices from them"
+                ),
                 "warning",
             ),
         ),
     ],
 )
 def test_older_generation_matters_on_a_node_that_the_newest_does_not_name(
-    node: str, problem: Problem
+    node: str, problem: tuple[str, str, str]
 ) -> None:
     pool = assess(
         resource_slice("old", device("a"), node=node),
         resource_slice("new", device("b"), generation=2),
     )
 
-    assert (list(states(pool)), pool.problems) == (["b"], (problem,))
+    assert (list(states(pool)), told(pool.problems)) == (["b"], [problem])
 
 
 def test_older_generation_is_ignored_where_the_newest_is_for_all_nodes() -> None:
@@ -410,13 +413,13 @@ def test_overdrawn_counter_blocks_every_device_that_draws_on_any() -> None:
     )
 
     assert states(pool) == {"a": "allocated", "b": "allocated", "c": "blocked", "d": "available"}
-    assert pool.problems == (
-        Problem(
+    assert told(pool.problems) == [
+        (
             "counter_overdrawn",
             "allocated devices draw 1 more of memory in counter set gpu-0 than there is",
             "error",
-        ),
-    )
+        )
+    ]
 
 
 def test_partitions_are_alternatives_against_what_is_left() -> None:
@@ -439,14 +442,16 @@ def test_available_devices_that_exclude_each_other_are_told_where_no_type_is_kno
     pool = assess(counters, resource_slice("s", *devices, count=2))
 
     assert states(pool) == {"a": "available", "b": "available", "c": "available"}
-    assert pool.problems == (
-        Problem(
+    assert told(pool.problems) == [
+        (
             "available_devices_compete",
-            "the counters that are left do not cover all 3 available devices at once: "
-            "at least 2 of them can be allocated together",
+            (
+                "the counters that are left do not cover all 3 available devices at once: "
+                "at least 2 of them can be allocated together"
+            ),
             "info",
-        ),
-    )
+        )
+    ]
 
 
 def test_partition_too_small_for_its_own_default_share_never_fits() -> None:
@@ -511,10 +516,10 @@ def test_fleet_lists_allocations_of_devices_that_are_not_published() -> None:
         ("gone", "x"),
         ("node-a", "old"),
     ]
-    assert [problem.message for problem in fleet.problems] == [
+    assert [words for _, words, _ in told(fleet.problems)] == [
         "claim default/claim holds device x of gpu.example.com/gone, which is not published any more"
     ]
-    assert [problem.message for problem in fleet.pools[0].problems] == [
+    assert [words for _, words, _ in told(fleet.pools[0].problems)] == [
         "claim default/claim holds device old of gpu.example.com/node-a, which is not published any more"
     ]
 
@@ -525,13 +530,16 @@ def test_fleet_tells_devices_that_one_claim_holds_unpublished_together() -> None
 
     fleet = assess_fleet([], claims=[claim(*results)], taint_rules=[], release=NEWEST)
 
-    assert fleet.problems == (
-        Problem(
+    assert told(fleet.problems) == [
+        (
             "unpublished_allocation",
-            "claim default/claim holds 7 devices of gpu.example.com/gone that are not published any more:"
-            " cpu-0, cpu-1, cpu-2, cpu-3, cpu-4 and 2 more",
-        ),
-    )
+            (
+                "claim default/claim holds 7 devices of gpu.example.com/gone that are not published any more:"
+                " cpu-0, cpu-1, cpu-2, cpu-3, cpu-4 and 2 more"
+            ),
+            "warning",
+        )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -551,7 +559,7 @@ def test_incomplete_pool_does_not_say_that_a_device_is_not_published(
         release=NEWEST,
     )
 
-    assert Problem("unpublished_allocation", message) in fleet.pools[0].problems
+    assert ("unseen_allocation", message, "warning") in told(fleet.pools[0].problems)
 
 
 def test_complete_pool_without_devices_says_so() -> None:

@@ -59,6 +59,7 @@ def test_pool_has_the_shape_of_the_api() -> None:
                     "duplicate device name half: the scheduler rejects the pool on nodes that see it, "
                     "status requests do not notice"
                 ),
+                "parameters": {"device": "half"},
             }
         ],
         "observed_at": "2026-01-01T00:00:00Z",
@@ -110,7 +111,11 @@ def test_device_has_the_shape_of_the_api() -> None:
             {"key": "example.com/key", "value": "", "effect": "NoSchedule", "added_at": None, "rule": "rule"},
         ],
         "problems": [
-            {"code": "unknown_capacity", "message": "memory is published as 0: its size is not known"}
+            {
+                "code": "unknown_capacity",
+                "message": "memory is published as 0: its size is not known",
+                "parameters": {"capacity": "memory"},
+            }
         ],
         "observed_at": "now",
     }  # fmt: skip

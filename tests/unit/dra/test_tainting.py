@@ -1,8 +1,10 @@
 import pytest
 
+from dra.catalogue import Severity
 from dra.pools import assess_pool
 from dra.tainting import rule_problems, rules_for_pool, taints_of
-from dra.values import DeviceKey, DeviceName, DeviceSelector, Release, Severity, TaintRule
+from dra.values import DeviceKey, DeviceName, DeviceSelector, Release, TaintRule
+from dra.words import statement_words
 from tests.unit.dra.objects import DRIVER, KEY, device, resource_slice, taint_rule
 
 DEVICE = DeviceKey(KEY.driver, KEY.pool, DeviceName("a"))
@@ -80,11 +82,11 @@ def test_taints_of_slice_and_rules_are_listed_once_in_order_of_rule_names() -> N
 @pytest.mark.parametrize(
     ("rule", "release", "code", "severity", "words"),
     [
-        (taint_rule(selector=None), OLD, "rule_without_selector", "error", "every device"),
+        (taint_rule(selector=None), OLD, "rule_taints_every_device", "error", "every device"),
         (
             taint_rule(selector=None, effect="None"),
             OLD,
-            "rule_without_selector",
+            "rule_marks_every_device",
             "info",
             "every device",
         ),
@@ -125,7 +127,7 @@ def test_rule_that_people_misread_is_explained(
     (problem,) = rule_problems([rule], release=release)
 
     assert (problem.code, problem.severity) == (code, severity)
-    assert words in problem.message
+    assert words in statement_words(problem)
 
 
 def test_ordinary_rule_has_no_problem() -> None:

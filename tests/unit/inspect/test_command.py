@@ -258,6 +258,7 @@ def test_file_without_an_object_is_named_and_fails(tmp_path: Path, content: str)
         {
             "code": "unreadable",
             "message": "holds no object; did the command that should have written it fail?",
+            "parameters": {},
             "place": str(file),
         }
     ]
@@ -274,6 +275,7 @@ def test_archive_that_is_cut_short_is_named(tmp_path: Path) -> None:
         {
             "code": "unreadable",
             "message": "is called an archive, and is none or a broken one",
+            "parameters": {},
             "place": str(file),
         }
     ]

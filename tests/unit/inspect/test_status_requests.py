@@ -7,7 +7,7 @@ import pytest
 from tests.unit.dra import recorded
 from tests.unit.inspect.cases import inspected, path_of, run
 
-UNEXPLAINED = "not explained: the objects may have changed between the two readings"
+UNEXPLAINED = "unexplained"
 
 
 def request_body(spec: dict[str, Any], status: Any, *, name: str = "asked") -> dict[str, Any]:
@@ -55,7 +55,7 @@ def unexplained_fields(request: dict[str, Any]) -> list[str]:
         difference["field"]
         for pool in request["pools"]
         for difference in pool["differences"]
-        if UNEXPLAINED in difference["reason"]
+        if UNEXPLAINED in difference["reasons"]
     ]
 
 
@@ -100,7 +100,7 @@ def node(name: str, *, generation: int = 1, count: int = 1) -> str:
             (
                 "answered for 1 pool, disagrees on 1 (by the rules of 1.37)\n"
                 "  ! node-a: pool status request disagrees: reports 0 allocated of 1, 0 available\n"
-                f"      available: 1 here, 0 there: {UNEXPLAINED}\n"
+                "      available: 1 here, 0 there: not explained: the objects may have changed between the two readings\n"
             ),
         ),
         (
@@ -154,9 +154,10 @@ def test_request_without_driver_is_named(tmp_path: Path, spec: Any) -> None:
     report = inspected("--complete", dump(tmp_path, spec=spec))
 
     assert report["pool_status_requests"] == []
-    assert (
-        report["problems"][-1]["message"] == "a ResourcePoolStatusRequest without name or driver"
-    )
+    assert report["problems"][-1]["parameters"] == {
+        "kind": "ResourcePoolStatusRequest",
+        "missing": "spec.driver",
+    }
 
 
 def test_release_before_the_first_that_answers_counts_as_that(tmp_path: Path) -> None:

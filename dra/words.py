@@ -1,0 +1,26 @@
+"""Words for whatever has a code: the catalogue as a whole, for the edges where people read."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from dra.catalogue import ENGLISH, Entry, Language, Statement, entry_words
+from dra.problems import PROBLEMS
+from dra.reasons import REASONS
+
+CATALOGUE: Final[Mapping[str, Entry]] = {**PROBLEMS, **REASONS}
+
+
+def words_of(code: str, parameters: Mapping[str, Any], *, language: Language = ENGLISH) -> str:
+    """The words of a code; a code of another release stands for itself."""
+    entry = CATALOGUE.get(code, Entry(code, code.replace("%", "%%")))
+    return entry_words(entry, parameters, language)
+
+
+def statement_words(statement: Statement, *, language: Language = ENGLISH) -> str:
+    """The words of a statement."""
+    return words_of(statement.code, dict(statement.parameters), language=language)
+
+
+def reason_words(codes: Iterable[str], *, language: Language = ENGLISH) -> str:
+    """Several reasons side by side."""
+    return "; ".join(words_of(code, {}, language=language) for code in codes)
