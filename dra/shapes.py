@@ -166,14 +166,22 @@ def taint_shape(taint: Taint) -> Json:
 def problems_shape(problems: Iterable[Problem]) -> list[Json]:
     """Problems, in order, with their words in English."""
     return [
-        {"code": each.code, "message": statement_words(each), "parameters": dict(each.parameters)}
+        {"code": each.code, "message": statement_words(each), "parameters": parameters_shape(each)}
         for each in problems
     ]
 
 
 def statement_shape(statement: Statement) -> Json:
     """What is kept of a statement: code and parameters."""
-    return {"code": statement.code, "parameters": dict(statement.parameters)}
+    return {"code": statement.code, "parameters": parameters_shape(statement)}
+
+
+def parameters_shape(statement: Statement) -> Json:
+    """Parameters by name."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in statement.parameters
+    }
 
 
 def allocation_shape(result: AllocationResult) -> Json:
