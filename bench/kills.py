@@ -91,21 +91,36 @@ def follow(cluster_id: int) -> None:
     import django
 
     django.setup()
+    from importlib import import_module
+
     from django.db import connections
 
-    from ingest import services
+    # Before the fork, so that no child has to.
+    import_module("ingest.services")
 
     while True:
         connections.close_all()
         child = os.fork()
         if child == 0:
-            while True:
-                if not services.follow_cluster(cluster_id, seconds=WINDOW_SECONDS, clock=clock):
-                    time.sleep(0.5)
+            follow_on(cluster_id)
         print(child, flush=True)
         _, status = os.waitpid(child, 0)
         if not os.WIFSIGNALED(status):
             sys.exit("the worker ended by itself")
+
+
+def follow_on(cluster_id: int) -> None:
+    """As a worker does that takes the place of the one before."""
+    from ingest import leases, services
+
+    leases.begin_as("kills")
+    seconds: float | None = None
+    while True:
+        seconds = services.follow_cluster(
+            cluster_id, seconds=seconds or WINDOW_SECONDS, longest=WINDOW_SECONDS, clock=clock
+        )
+        if seconds is None:
+            time.sleep(0.5)
 
 
 class Churn(threading.Thread):

@@ -116,7 +116,7 @@ def follow(url: str) -> dict[str, Any]:
     signal.signal(signal.SIGTERM, lambda *_: is_over.set())
     pk = Cluster.objects.get(name=CLUSTER).pk
     while not is_over.is_set():
-        services.follow_cluster(pk, seconds=30, clock=clock)
+        services.follow_cluster(pk, seconds=30, longest=30, clock=clock)
     return {}
 
 

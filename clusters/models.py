@@ -106,6 +106,20 @@ class Gap(models.Model):
         return f"gap in {self.kind} of cluster {self.cluster_id} from {self.started_at}"
 
 
+class Lease(models.Model):
+    """Who works on something at this moment; a process that is killed gives nothing back, so it runs out by itself."""
+
+    name = models.TextField(primary_key=True)
+    # The worker, by a name that it keeps from one start to the next.
+    holder = models.TextField()
+    # Of one run of that worker.
+    token = models.UUIDField()
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.name}, held by {self.holder} until {self.expires_at}"
+
+
 class ClusterNode(models.Model):
     """A node: its name, and whether it was ready."""
 

@@ -39,12 +39,12 @@ def https_is_on(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[
 def worker_has_room(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     del app_configs, kwargs
     count = len(settings.DRADASH.clusters)
-    if count + 2 <= settings.CELERY_WORKER_CONCURRENCY:
+    if count <= settings.WORKER_CLUSTERS:
         return []
     return [
         Warning(
             f"One worker cannot follow {count} clusters and do everything else besides.",
-            hint=f"Set WORKER_CONCURRENCY to {count + 2} or more, or start more workers.",
+            hint=f"Set WORKER_CONCURRENCY to {-(-count * 4 // 3)} or more, or start more workers.",
             id="dradash.W002",
         )
     ]

@@ -38,7 +38,7 @@ class DradashConfig:
     """Where the simulated cluster listens; set by `dradash up` when it has started one."""
 
     watch_window_seconds: int
-    """How long one watch stays open; the server sends no bookmark in windows shorter than 5 s."""
+    """How long one watch stays open at most, where nothing changes; the server sends no bookmark in windows shorter than 5 s."""
 
     stale_after_seconds: int
     """Age from which a cluster's data is called stale."""
@@ -69,7 +69,7 @@ def read_config() -> DradashConfig:
             simulated=env.bool("SIMULATED", False),
             simulator_url=env.str("SIMULATOR_URL", "") or None,
             watch_window_seconds=env.int(
-                "WATCH_WINDOW_SECONDS", 10, validate=validate.Range(min=5, max=300)
+                "WATCH_WINDOW_SECONDS", 20, validate=validate.Range(min=5, max=300)
             ),
             stale_after_seconds=env.int("STALE_AFTER_SECONDS", 30, validate=_AT_LEAST_ONE),
             page_refresh_seconds=env.int("PAGE_REFRESH_SECONDS", 1, validate=_AT_LEAST_ONE),
@@ -141,8 +141,12 @@ def postgres_settings(
     connect_timeout_seconds: int,
     statement_timeout_seconds: int,
     lock_timeout_seconds: int,
+    pool_size: int = 0,
 ) -> dict[str, Any]:
-    """Django's entry for a `postgresql://` URL; what stands after its `?` goes to libpq as it is."""
+    """Django's entry for a `postgresql://` URL; what stands after its `?` goes to libpq as it is.
+
+    With a `pool_size` connections are shared by all threads of the process; without, each thread keeps its own open.
+    """
     parts = _address("DATABASE_URL", url)
     if parts.scheme not in {"postgres", "postgresql"}:
         raise _wrong(
@@ -164,14 +168,27 @@ def postgres_settings(
         "PASSWORD": unquote(parts.password or ""),
         "HOST": host,
         "PORT": str(parts.port or ""),
-        "CONN_MAX_AGE": 600,
+        "CONN_MAX_AGE": 0 if pool_size else 600,
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             "connect_timeout": connect_timeout_seconds,
             "application_name": "dradash",
             **given,
             "options": f"{limits} {given.get('options', '')}".strip(),
+            **({"pool": _pool(pool_size, connect_timeout_seconds)} if pool_size else {}),
         },
+    }
+
+
+def _pool(size: int, connect_timeout_seconds: int) -> dict[str, Any]:
+    """Of psycopg: one that gives up soon when Postgres is away, since its own attempts come ever further apart."""
+    return {
+        "min_size": 0,
+        "max_size": size,
+        "timeout": 30,
+        "max_idle": 60,
+        "reconnect_timeout": connect_timeout_seconds,
+        "num_workers": 1,
     }
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from environs import FileAwareEnv, validate
+from kombu import Queue
 
 from dradash import config, logs
 
@@ -86,6 +87,7 @@ DATABASES = {
         connect_timeout_seconds=env.int("DATABASE_CONNECT_TIMEOUT_SECONDS", 5),
         statement_timeout_seconds=env.int("DATABASE_STATEMENT_TIMEOUT_SECONDS", 60),
         lock_timeout_seconds=env.int("DATABASE_LOCK_TIMEOUT_SECONDS", 10),
+        pool_size=env.int("DATABASE_POOL_SIZE", 0),
     )
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -107,16 +109,24 @@ CELERY_BROKER_URL = config.broker_url(REDIS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": "dradash:", "visibility_timeout": 3600}
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_TIME_LIMIT = 900
-# A task is acknowledged before it runs: a killed one is not repeated, because the next beat starts it anyway.
+# A task is acknowledged before it runs: a killed one is not repeated, because the clock starts it again anyway.
 CELERY_TASK_ACKS_LATE = False
+# Nothing waits behind another: a worker takes from all queues, or `--queues` names those that it is for.
+CELERY_TASK_QUEUES = (Queue("sync"), Queue("upkeep"))
+CELERY_TASK_DEFAULT_QUEUE = "upkeep"
+CELERY_TASK_ROUTES = {
+    "ingest.start_syncs": {"queue": "sync"},
+    "ingest.sync_cluster": {"queue": "sync"},
+}
+# Tasks wait for networks nearly all the time, so they are threads: one costs a hundredth of a process, and none before it is needed.
+# Celery's time limits do not hold for threads: everything that waits has a limit of its own.
+CELERY_WORKER_POOL = "threads"
+CELERY_WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 256, validate=validate.Range(min=4))
+# Of these, so many follow a cluster each; the others are kept for everything else.
+WORKER_CLUSTERS = CELERY_WORKER_CONCURRENCY * 3 // 4
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# One for each cluster that is followed, and some for everything else.
-CELERY_WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", max(4, len(DRADASH.clusters) + 3))
-CELERY_WORKER_MAX_MEMORY_PER_CHILD = 1_000_000
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULE_FILENAME = str(DRADASH.home / "run" / "beat-schedule")
 # `expires` keeps a queue from growing while no worker takes from it.
 CELERY_BEAT_SCHEDULE = {
     name: {"task": name, "schedule": seconds, "options": {"expires": seconds}}

@@ -20,7 +20,9 @@ from clusters import registry
 from clusters import services as cluster_services
 from clusters.models import Cluster, ClusterKind
 from dra.values import DriverName, PoolKey, PoolName, Release
-from ingest.services import advisory_lock, release_of
+from ingest import leases
+from ingest.database import give_back
+from ingest.services import release_of
 from ingest.writing import read_knowledge
 from kube import pool_status
 from kube.connect import Connection, connect
@@ -40,13 +42,14 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-STATUS_LOCK: Final = 0x7270_7372
+# By these leases one cluster is asked by one task at a time.
+_STATUS_LEASE: Final = "pool status "
 _PARTITIONS_SINCE: Final = Release(1, 37)
 # Single pools that are asked about in one round, beside whole drivers.
 _MOST_SINGLE_POOLS: Final = 20
 _QUICK_SECONDS: Final = 1.0
-# How long the sync may take to come past an answer, so that it can be compared.
-_CATCH_UP_SECONDS: Final = 40.0
+# How much longer than a window the sync may take to come past an answer, so that it can be compared.
+_CATCH_UP_SECONDS: Final = 20.0
 _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 _INSTANCE: Final = "app.kubernetes.io/instance"
 _ANSWERING_GATE: Final = ("kube-controller-manager", "DRAResourcePoolStatus")
@@ -85,7 +88,7 @@ def request_pool_status(cluster_id: int, *, clock: Callable[[], datetime]) -> No
     leftovers = status_requests.unremoved_names(cluster_id)
     if cluster.capabilities is None or not (drivers or leftovers):
         return
-    with advisory_lock(STATUS_LOCK, cluster_id) as is_ours:
+    with leases.holder().held(f"{_STATUS_LEASE}{cluster_id}") as is_ours:
         if is_ours:
             capabilities = Capabilities.from_json(cluster.capabilities)
             _Round(cluster, capabilities, clock).run(drivers)
@@ -274,7 +277,7 @@ class _Round:
 
     def _catch_up(self, answered_at: datetime) -> bool:
         """Wait until everything up to the answers is stored: windows have ended that were open then."""
-        deadline = time.monotonic() + _CATCH_UP_SECONDS
+        deadline = time.monotonic() + settings.DRADASH.watch_window_seconds + _CATCH_UP_SECONDS
         rows = ClusterKind.objects.filter(
             cluster_id=self._cluster.pk, kind__in=registry.figure_kinds(), state="watching"
         )
@@ -282,6 +285,7 @@ class _Round:
             moments_ = list(rows.values_list("last_synced_at", flat=True))
             if moments_ and all(m is not None and m > answered_at for m in moments_):
                 return True
+            give_back()
             time.sleep(0.5)
         log.info("answers not compared: the sync has not come past them", cluster=self._cluster.pk)
         return False
@@ -369,6 +373,7 @@ class _Asker:
                 self._remove(each)
 
     def _wait(self, asked: _Asked, *, seconds: float) -> RequestAnswer:
+        give_back()
         return pool_status.wait(
             self._connection,
             self._served,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
-import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -20,27 +18,20 @@ from django.db import (
     connections,
     transaction,
 )
-from django.db.utils import Error as DatabaseError
+from django.db.models import Exists, OuterRef, Q
 
 from clusters import services as clusters
-from clusters.choices import Reach, ReadState
+from clusters.choices import ReadState
 from clusters.models import Cluster, ClusterKind
-from clusters.services import KindFailure, Overtaken
+from clusters.services import KindFailure
 from dra.values import Release
+from ingest import leases, passes
 from ingest.channel import Channel
 from ingest.configured import Configuration, configured_clusters
-from ingest.messages import (
-    Changed,
-    Counted,
-    Message,
-    ReaderCrashed,
-    ReaderEnded,
-    ReadFailed,
-    ReadingDone,
-    WindowEnded,
-)
+from ingest.database import give_back
+from ingest.passes import Pass, reach_of
 from ingest.reading import Reader, Round
-from ingest.writing import Tally, Writer, ends_batch
+from ingest.writing import Tally, Writer
 from kube.connect import Connection, connect
 from kube.discovery import Capabilities, discover
 from kube.failures import KubeFailure
@@ -50,22 +41,20 @@ from pools.services import derive
 from pools.services.rollups import HOURS, SAMPLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from kube.kinds import ServedResource
 
 log = structlog.get_logger()
 
-# First number of the advisory locks by which one cluster is read by one task at a time.
-SYNC_LOCK: Final = 0x7379_6E63
+# By these leases one cluster is read by one task at a time.
+_SYNC_LEASE: Final = "sync "
+# A worker that is killed is replaced this long after the end of its window at the latest, and at once under its own name.
+_LEASE_BEYOND_WINDOW_SECONDS: Final = 15.0
+# API servers send no bookmark in shorter windows.
+SHORTEST_WINDOW_SECONDS: Final = 5.0
 _CHANNEL_BYTES: Final = 16 << 20
-_BATCH_BYTES: Final = 8 << 20
-_BATCH_MESSAGES: Final = 500
-_BATCH_SECONDS: Final = 0.25
-_QUIET_SECONDS: Final = 0.03
-_IDLE_SECONDS: Final = 0.5
-_JOIN_SECONDS: Final = 30.0
 # A pass that was over so soon had nothing to read.
 _SHORTEST_PASS_SECONDS: Final = 1.0
 DATABASE_ERRORS: Final = (OperationalError, InterfaceError, psycopg.OperationalError)
@@ -80,11 +69,20 @@ class SyncResult:
     tallies: Mapping[str, Tally] | None = None
     failure: str = ""
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether anything of the cluster was news."""
+        return any(tally.changes for tally in (self.tallies or {}).values())
 
-def follow_cluster(cluster_id: int, *, seconds: float, clock: Callable[[], datetime]) -> bool:
-    """One pass that outlives a database that is away; whether the next one should follow at once.
 
-    Not when this one was over at once, having nothing to read: nobody runs in circles.
+def follow_cluster(
+    cluster_id: int, *, seconds: float, longest: float, clock: Callable[[], datetime]
+) -> float | None:
+    """One pass that outlives a database that is away; how long the next one should be, None if none should follow at once.
+
+    Where something changes the next window is short, since each end of a window tells how fresh all is that did not change; where
+    nothing does, it is twice as long, up to `longest`. A change waits for no end of a window. None follows at once on a pass that
+    was over at once, having nothing to read: nobody runs in circles.
     """
     began = time.monotonic()
     try:
@@ -95,9 +93,16 @@ def follow_cluster(cluster_id: int, *, seconds: float, clock: Callable[[], datet
         log.warning("the database cannot be used", cluster=cluster_id, why=why)
         _note_database_away(now=clock())
         connections[DEFAULT_DB_ALIAS].close()
-        return False
-    is_worth_another = time.monotonic() - began >= _SHORTEST_PASS_SECONDS
-    return is_worth_another and not result.is_busy and not result.failure
+        return None
+    was_short = time.monotonic() - began < _SHORTEST_PASS_SECONDS
+    if was_short or result.is_busy or result.failure or passes.is_stopping():
+        return None
+    return next_window_seconds(seconds, has_changes=result.has_changes, longest=longest)
+
+
+def next_window_seconds(seconds: float, *, has_changes: bool, longest: float) -> float:
+    """How long the window after one of `seconds` is."""
+    return min(SHORTEST_WINDOW_SECONDS if has_changes else 2 * seconds, longest)
 
 
 def sync_cluster(cluster_id: int, *, seconds: float, clock: Callable[[], datetime]) -> SyncResult:
@@ -105,36 +110,16 @@ def sync_cluster(cluster_id: int, *, seconds: float, clock: Callable[[], datetim
     cluster = Cluster.objects.get(pk=cluster_id)
     if not cluster.is_watched or cluster.is_paused:
         return SyncResult()
-    with advisory_lock(SYNC_LOCK, cluster_id) as is_ours:
+    lease_seconds = seconds + _LEASE_BEYOND_WINDOW_SECONDS
+    with leases.holder().held(f"{_SYNC_LEASE}{cluster_id}", seconds=lease_seconds) as is_ours:
         if not is_ours:
             return SyncResult(is_busy=True)
         return _sync(cluster, seconds=seconds, clock=clock)
 
 
-@contextmanager
-def advisory_lock(what: int, cluster_id: int) -> Iterator[bool]:
-    """Whether it is ours. Held on a connection of its own: it outlives every transaction, and dies with this process."""
-    own = connections.create_connection(DEFAULT_DB_ALIAS)
-    try:
-        with own.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [what, cluster_id & 0x7FFF_FFFF])
-            (is_ours,) = cursor.fetchone()
-        yield is_ours
-    finally:
-        with suppress(DatabaseError):
-            own.close()
-
-
 def clusters_in_sync() -> set[int]:
     """Clusters that a worker is reading at this moment."""
-    with open_cursor() as cursor:
-        cursor.execute(
-            "SELECT objid::int8 FROM pg_locks WHERE locktype = 'advisory' AND classid = %s::int8::oid"
-            " AND objsubid = 2 AND granted AND database ="
-            " (SELECT oid FROM pg_database WHERE datname = current_database())",
-            (SYNC_LOCK,),
-        )
-        return {number for (number,) in cursor.fetchall()}
+    return {int(name) for name in leases.held_names(_SYNC_LEASE)}
 
 
 def _sync(cluster: Cluster, *, seconds: float, clock: Callable[[], datetime]) -> SyncResult:
@@ -161,7 +146,7 @@ def _sync(cluster: Cluster, *, seconds: float, clock: Callable[[], datetime]) ->
     due = _due(writer, rows, capabilities, now=now)
     readers = _readers(connection, cluster.pk, due, writer.cursors, seconds=seconds)
     writer.reading |= {reader.kind for reader in readers if not reader.resource_version}
-    _Pass(cluster.pk, writer, readers, clock).run()
+    Pass(cluster.pk, writer, readers, clock).run()
     return SyncResult(tallies=writer.tallies)
 
 
@@ -180,6 +165,7 @@ def discover_cluster(
     """Ask what the cluster serves and lets us do, and store it; figures that rest on it are derived anew."""
     stored = cluster.capabilities
     previous = None if stored is None else Capabilities.from_json(stored)
+    give_back()
     found = discover(connection, previous=previous)
     with transaction.atomic():
         clusters.record_discovery(cluster.pk, found, now=clock())
@@ -205,15 +191,11 @@ def fail_cluster(cluster_id: int, failure: KubeFailure, *, now: datetime) -> Non
     """Nothing of the cluster can be read."""
     said = KindFailure(failure.code, failure.message, failure.retry_after_seconds)
     with transaction.atomic():
-        clusters.record_reach(cluster_id, _reach(failure.code), message=failure.message, now=now)
+        clusters.record_reach(cluster_id, reach_of(failure.code), message=failure.message, now=now)
         rows = ClusterKind.objects.select_for_update().filter(cluster_id=cluster_id)
         for row in rows.exclude(state=ReadState.NOT_SERVED).order_by("kind"):
             if row.retry_at is None or row.retry_at <= now:
                 clusters.record_failure(row, said, now=now)
-
-
-def _reach(code: str) -> Reach:
-    return Reach(code) if code in Reach.values else Reach.UNREACHABLE
 
 
 def _absence_reason() -> str:
@@ -228,13 +210,16 @@ def _absence_reason() -> str:
 
 def _note_absence(rows: Mapping[str, ClusterKind], *, now: datetime) -> None:
     """Nobody has read for longer than an API server is sure to keep events: what was seen late is said so."""
-    reason = _absence_reason()
-    for row in rows.values():
-        is_followed = row.resource_version and row.state == ReadState.WATCHING
-        if not is_followed or row.last_synced_at is None:
-            continue
-        if now - row.last_synced_at > clusters.GUARANTEED_EVENTS:
-            clusters.open_gap(row, reason=reason, message="", now=now)
+    absent = [row for row in rows.values() if _was_absent(row, now=now)]
+    reason = _absence_reason() if absent else ""
+    for row in absent:
+        clusters.open_gap(row, reason=reason, message="", now=now)
+
+
+def _was_absent(row: ClusterKind, *, now: datetime) -> bool:
+    if not row.resource_version or row.state != ReadState.WATCHING or row.last_synced_at is None:
+        return False
+    return now - row.last_synced_at > clusters.GUARANTEED_EVENTS
 
 
 def _due(
@@ -271,138 +256,6 @@ def _readers(
     ]
 
 
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Values of the core hold no cycles, and looking for some takes a fifth of the time of a first read."""
-    before = gc.get_threshold()
-    gc.set_threshold(20_000, 20, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-class _Pass:
-    """Takes messages until every reader has ended, and has each batch stored."""
-
-    def __init__(
-        self,
-        cluster_id: int,
-        writer: Writer,
-        readers: list[Reader],
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._cluster_id = cluster_id
-        self._writer = writer
-        self._clock = clock
-        self._running = {reader.kind for reader in readers}
-        # Kinds whose window ended well, and those of which anything could be read.
-        self._current: set[str] = set()
-        self._answered: set[str] = set()
-        self._reach: KindFailure | None = None
-        self._readers = readers
-        self._threads = [
-            threading.Thread(target=reader.run, name=f"read {reader.kind}", daemon=True)
-            for reader in readers
-        ]
-
-    def run(self) -> None:
-        if not self._readers:
-            while self._writer.derive_some():
-                pass
-            return
-        for thread in self._threads:
-            thread.start()
-        try:
-            with _rare_collections():
-                self._take_all()
-            self._writer.end_windows(self._current)
-            while self._writer.derive_some():
-                pass
-            self._record_reach()
-        except Overtaken as overtaken:
-            log.warning("another worker reads this cluster", kind=str(overtaken))
-        except psycopg.errors.DiskFull as error:
-            self._record_disk_full(error)
-        finally:
-            self._readers[0].channel.close()
-            for thread in self._threads:
-                thread.join(_JOIN_SECONDS)
-
-    def _take_all(self) -> None:
-        channel = self._readers[0].channel
-        while self._running:
-            batch, last = self._collect(channel)
-            if batch:
-                self._writer.store(batch)
-            if last is not None:
-                self._note(last)
-            if (not batch and last is None) or isinstance(last, Counted):
-                self._writer.derive_some()
-            self._readers[0].round.is_writer_busy = self._writer.may_derive
-
-    def _collect(self, channel: Channel) -> tuple[list[Message], Message | None]:
-        """What belongs into one transaction, and a message that ended the collecting without being stored."""
-        batch: list[Message] = []
-        size = 0
-        wait = 0.0 if self._writer.may_derive else _IDLE_SECONDS
-        deadline = time.monotonic() + _BATCH_SECONDS
-        while (message := channel.get(timeout=wait)) is not None:
-            if isinstance(message, WindowEnded | ReaderCrashed | ReaderEnded):
-                return batch, message
-            batch.append(message)
-            size += message.size if isinstance(message, Changed) else 0
-            if len(batch) == 1:
-                deadline = time.monotonic() + _BATCH_SECONDS
-            is_full = size >= _BATCH_BYTES or len(batch) >= _BATCH_MESSAGES
-            if ends_batch(message):
-                return batch, message
-            if is_full or time.monotonic() >= deadline:
-                break
-            wait = _QUIET_SECONDS
-        return batch, None
-
-    def _note(self, message: Message) -> None:
-        if isinstance(message, ReaderEnded):
-            self._running.discard(message.kind)
-        elif isinstance(message, WindowEnded):
-            self._current.add(message.kind)
-            self._answered.add(message.kind)
-        elif isinstance(message, ReadingDone):
-            self._answered.add(message.kind)
-        elif isinstance(message, ReadFailed):
-            self._current.discard(message.kind)
-            self._answered.discard(message.kind)
-            self._reach = message.failure
-        elif isinstance(message, ReaderCrashed):
-            raise message.error
-
-    def _record_reach(self) -> None:
-        """The cluster is reachable when anything of it could be read."""
-        if self._reach is None or self._answered:
-            clusters.record_reach(self._cluster_id, Reach.OK, message="", now=self._clock())
-        else:
-            clusters.record_reach(
-                self._cluster_id,
-                _reach(self._reach.code),
-                message=self._reach.message,
-                now=self._clock(),
-            )
-
-    def _record_disk_full(self, error: psycopg.errors.DiskFull) -> None:
-        """Say so where there is room for it; the cursors have not moved, so nothing is lost that the cluster still tells."""
-        message = "The database has no room left to store changes. Free some space; reading goes on by itself."
-        log.error("disk full", cluster=self._cluster_id, error=str(error))
-        said = KindFailure(clusters.DISK_FULL, message)
-        now = self._clock()
-        with suppress(psycopg.OperationalError, DatabaseError), transaction.atomic():
-            rows = ClusterKind.objects.select_for_update().filter(
-                cluster_id=self._cluster_id, kind__in=[reader.kind for reader in self._readers]
-            )
-            for row in rows.order_by("kind"):
-                clusters.record_failure(row, said, now=now)
-
-
 def ensure_clusters(configuration: Configuration, *, now: datetime) -> list[int]:
     """Watch what the configuration means; returns the ids of all watched clusters."""
     wanted = configured_clusters(configuration)
@@ -413,11 +266,15 @@ def ensure_clusters(configuration: Configuration, *, now: datetime) -> list[int]
     )
 
 
-def clusters_to_sync() -> list[int]:
-    """Clusters that should be read and that nobody reads at this moment."""
-    wanted = Cluster.objects.filter(is_watched=True, is_paused=False).order_by("pk")
+def clusters_to_sync(*, now: datetime) -> list[int]:
+    """Clusters of which something is to be read now, and that nobody reads at this moment."""
+    served = ClusterKind.objects.filter(cluster=OuterRef("pk")).exclude(state=ReadState.NOT_SERVED)
+    due = served.filter(Q(retry_at__isnull=True) | Q(retry_at__lte=now))
+    wanted = Cluster.objects.filter(is_watched=True, is_paused=False).filter(
+        Exists(due) | ~Exists(served)
+    )
     busy = clusters_in_sync()
-    return [pk for pk in wanted.values_list("pk", flat=True) if pk & 0x7FFF_FFFF not in busy]
+    return [pk for pk in wanted.order_by("pk").values_list("pk", flat=True) if pk not in busy]
 
 
 def rediscover_cluster(cluster_id: int, *, clock: Callable[[], datetime]) -> None:
@@ -429,7 +286,7 @@ def rediscover_cluster(cluster_id: int, *, clock: Callable[[], datetime]) -> Non
         discover_cluster(cluster, connect(clusters.target_of(cluster)), clock=clock)
     except KubeFailure as failure:
         clusters.record_reach(
-            cluster_id, _reach(failure.code), message=failure.message, now=clock()
+            cluster_id, reach_of(failure.code), message=failure.message, now=clock()
         )
 
 

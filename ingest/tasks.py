@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from celery import shared_task
-from celery.signals import worker_ready
+from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.conf import settings
 
-from ingest import keeping, pool_status, services
+from ingest import keeping, leases, passes, pool_status, services
 
 log = structlog.get_logger()
+
+_DISCOVERIES_APART_SECONDS: Final = 0.4
+_DISCOVERIES_WITHIN_SECONDS: Final = 50.0
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+@worker_init.connect
+def _take_place(sender: Any, **_kwargs: Any) -> None:
+    """Whatever a killed worker of this name was at may be taken up at once."""
+    with suppress(*services.DATABASE_ERRORS):
+        leases.begin_as(str(sender))
 
 
 @worker_ready.connect
@@ -25,46 +37,65 @@ def _discover_at_start(**_kwargs: Any) -> None:
     discover_clusters.apply_async(expires=60)
 
 
+@worker_shutting_down.connect
+def _stop_passes(**_kwargs: Any) -> None:
+    """Windows may be long: a worker that is asked to end does not wait for them.
+
+    In a thread, because a signal may come while this one holds any lock.
+    """
+    threading.Thread(target=passes.stop_all, name="stop passes").start()
+
+
 @shared_task(name="ingest.start_syncs", ignore_result=True)
 def start_syncs() -> None:
-    """Begin with each cluster that nobody reads at this moment."""
+    """Begin with each cluster that is due and that nobody reads at this moment."""
     try:
-        for cluster_id in services.clusters_to_sync():
-            _queue_sync(cluster_id)
+        for cluster_id in services.clusters_to_sync(now=_now()):
+            _queue_sync(cluster_id, services.SHORTEST_WINDOW_SECONDS)
     except services.DATABASE_ERRORS as error:
         log.warning("the database cannot be reached", error=str(error))
 
 
-@shared_task(name="ingest.sync_cluster", ignore_result=True, time_limit=1800)
-def sync_cluster(cluster_id: int) -> None:
+@shared_task(name="ingest.sync_cluster", ignore_result=True)
+def sync_cluster(cluster_id: int, seconds: float) -> None:
     """One window of one cluster. The next one is queued at its end, so that windows follow each other at once."""
-    seconds = settings.DRADASH.watch_window_seconds
-    if services.follow_cluster(cluster_id, seconds=seconds, clock=_now):
-        _queue_sync(cluster_id)
+    if passes.pass_count() >= settings.WORKER_CLUSTERS:
+        # Other work needs threads too. A worker with room takes it, or this one when it has some.
+        log.warning("this worker follows as many clusters as it can", clusters=passes.pass_count())
+        return
+    longest = float(settings.DRADASH.watch_window_seconds)
+    following = services.follow_cluster(cluster_id, seconds=seconds, longest=longest, clock=_now)
+    if following is not None:
+        _queue_sync(cluster_id, following)
 
 
-def _queue_sync(cluster_id: int) -> None:
-    expires = 2 * settings.DRADASH.watch_window_seconds
-    sync_cluster.apply_async((cluster_id,), expires=expires)
+def _queue_sync(cluster_id: int, seconds: float) -> None:
+    sync_cluster.apply_async((cluster_id, seconds), expires=30)
 
 
 @shared_task(name="ingest.discover_clusters", ignore_result=True)
 def discover_clusters() -> None:
-    """Bring the list of clusters up to date, then ask each what it serves, each in a task of its own."""
-    for cluster_id in services.ensure_clusters(settings.DRADASH, now=_now()):
-        discover_cluster.apply_async((cluster_id,), expires=60)
+    """Bring the list of clusters up to date, then ask each what it serves, each in a task of its own.
+
+    One after the other, so that asking a hundred of them holds up none that changes meanwhile.
+    """
+    for number, cluster_id in enumerate(services.ensure_clusters(settings.DRADASH, now=_now())):
+        countdown = min(number * _DISCOVERIES_APART_SECONDS, _DISCOVERIES_WITHIN_SECONDS)
+        discover_cluster.apply_async((cluster_id,), countdown=countdown, expires=countdown + 60)
 
 
-@shared_task(name="ingest.discover_cluster", ignore_result=True, time_limit=300)
+@shared_task(name="ingest.discover_cluster", ignore_result=True)
 def discover_cluster(cluster_id: int) -> None:
     """Ask one cluster what it serves and lets us do."""
     services.rediscover_cluster(cluster_id, clock=_now)
 
 
-@shared_task(name="objects.keep_storage", ignore_result=True, time_limit=3600)
+@shared_task(name="objects.keep_storage", ignore_result=True)
 def keep_storage() -> None:
     """Partitions, rollups, checkpoints, dictionaries, retention."""
-    keeping.keep_storage(settings.DRADASH, now=_now())
+    with leases.holder().held("keep storage") as is_ours:
+        if is_ours:
+            keeping.keep_storage(settings.DRADASH, now=_now())
 
 
 @shared_task(name="pools.request_pool_status", ignore_result=True)
@@ -74,7 +105,7 @@ def request_pool_status() -> None:
         request_pool_status_of_cluster.apply_async((cluster_id,), expires=30)
 
 
-@shared_task(name="pools.request_pool_status_of_cluster", ignore_result=True, time_limit=600)
+@shared_task(name="pools.request_pool_status_of_cluster", ignore_result=True)
 def request_pool_status_of_cluster(cluster_id: int) -> None:
     """One round of pool status requests."""
     pool_status.request_pool_status(cluster_id, clock=_now)

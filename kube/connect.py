@@ -41,6 +41,7 @@ from kube.failures import (
     failure_from_response,
 )
 from kube.logins import Context, Login, Target, contexts, kubeconfig_path, log_in
+from kube.watchdog import Watchdog
 
 __all__ = ["Connection", "Context", "Target", "Watchdog", "connect", "contexts", "default_target"]
 
@@ -51,44 +52,6 @@ _USER_AGENT: Final = "dradash"
 _LONGEST_SECONDS: Final = 86_400.0  # no answer of an API server takes a day
 
 
-class Watchdog:
-    """Cuts a response off when its time is up, however slowly bytes still drip in.
-
-    A socket timeout alone starts anew with every byte.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self.has_fired = False
-        self._response: urllib3.BaseHTTPResponse | None = None
-        self._seconds = seconds
-        self._timer: threading.Timer | None = None
-
-    def guard(self, response: urllib3.BaseHTTPResponse) -> None:
-        """Start the clock for this response."""
-        self._response = response
-        self.restart(self._seconds)
-
-    def restart(self, seconds: float) -> None:
-        """From now on, `seconds` more."""
-        self.cancel()
-        self._timer = threading.Timer(seconds, self._fire)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def cancel(self) -> None:
-        """Stop the clock."""
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _fire(self) -> None:
-        self.has_fired = True
-        if self._response is not None:
-            try:
-                self._response.shutdown()
-            except (OSError, ValueError, RuntimeError):
-                return  # the response had just ended
-
-
 class Connection:
     """Requests to one API server. Safe to use from several threads."""
 
@@ -96,6 +59,8 @@ class Connection:
         self.target = target
         self._login = log_in(target)
         self._lock = threading.Lock()
+        # The answers that are being read.
+        self._reading: set[Watchdog] = set()
 
     @property
     def host(self) -> str:
@@ -107,6 +72,13 @@ class Connection:
     def close(self) -> None:
         """Close kept connections; the next request opens new ones."""
         self._login.close()
+
+    def interrupt(self) -> None:
+        """Cut every answer that is being read: whoever reads it gets a failure. The connection can be used again."""
+        with self._lock:
+            reading = list(self._reading)
+        for watchdog in reading:
+            watchdog.cut()
 
     def get_json(
         self,
@@ -205,6 +177,8 @@ class Connection:
         watchdog = watchdog or Watchdog(_LONGEST_SECONDS)
         try:
             watchdog.guard(response)
+            with self._lock:
+                self._reading.add(watchdog)
             raw = self._raw_chunks(response, watchdog)
             is_packed = response.headers.get("content-encoding", "").lower() == "gzip"
             yield from gunzip(raw) if is_packed else raw
@@ -215,6 +189,8 @@ class Connection:
             response.release_conn()
         finally:
             watchdog.cancel()
+            with self._lock:
+                self._reading.discard(watchdog)
 
     def _raw_chunks(
         self, response: urllib3.BaseHTTPResponse, watchdog: Watchdog

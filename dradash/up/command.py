@@ -66,7 +66,6 @@ def _run(config: DradashConfig, address: Address) -> int:
             "product": list(programs.product(home, address)),
         }
         _mark_what_is_done(home)
-        (home.run / "beat-schedule").unlink(missing_ok=True)
         configuration = home.run / "supervisor.conf"
         present = {name: group for name, group in groups.items() if group}
         configuration.write_text(programs.supervisor_configuration(home, present))

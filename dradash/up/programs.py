@@ -19,6 +19,10 @@ STARTER_FAILED = 3
 LOG_BYTES = "10MB"
 # Retries come 1, 2, 3 … seconds apart and never end: a full disk or a slow server is waited out.
 RETRIES = 1_000_000
+# A transaction takes milliseconds, and the interpreter runs one at a time: more would wait for each other.
+WORKER_CONNECTIONS = 8
+# The allocator of glibc otherwise keeps a heap for each of many threads.
+FEW_ARENAS = {"MALLOC_ARENA_MAX": "2"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ def simulator(port: int) -> Program:
 
 
 def product(home: HomeFolder, address: Address) -> Iterator[Program]:
-    """Pages, worker and beat, and the program that prepares the database for them and ends."""
+    """Pages and worker, and the program that prepares the database for them and ends."""
     markers = Markers(home.run)
     yield Program(
         "web",
@@ -80,19 +84,18 @@ def product(home: HomeFolder, address: Address) -> Iterator[Program]:
         environment={
             "DATABASE_CONNECT_TIMEOUT_SECONDS": "2",
             "DATABASE_STATEMENT_TIMEOUT_SECONDS": "15",
+            **FEW_ARENAS,
         },
     )
     celery = [sys.executable, "-m", "celery", "--app", "dradash", "--workdir", str(REPOSITORY)]
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    # QUIT drops running tasks at once instead of waiting for their watch windows; each is one transaction, so nothing is half done.
     yield Program(
         "worker",
         [*celery, "worker", *quiet],
-        stop_signal="QUIT",
-        stop_seconds=3,
+        stop_seconds=5,
         after=markers.work_ready,
+        environment={"DATABASE_POOL_SIZE": str(WORKER_CONNECTIONS), **FEW_ARENAS},
     )
-    yield Program("beat", [*celery, "beat", "--pidfile", ""], after=markers.work_ready)
     yield Program(
         "starter",
         [sys.executable, "-m", "dradash.up.starter", address.host, str(address.port)],

@@ -63,7 +63,7 @@ def _prepare(home: HomeFolder, address: Address) -> None:
     if told := preparation.create_first_admin():
         print(f"\n{told}", flush=True)
     print(f"\n{watching}", flush=True)
-    # Worker and beat take two seconds of processor time to load: after the page that somebody waits for.
+    # The worker takes a second of processor time to load: after the page that somebody waits for.
     wait_for_page(address, logs=home.logs)
     markers.work_ready.touch()
 
