@@ -1,4 +1,4 @@
-# One image for web, worker and beat; docker-compose.yml says which command each runs.
+# One image for web, worker and upkeep; docker-compose.yml says which command each runs.
 FROM python:3.11-slim-bookworm
 
 ENV PYTHONUNBUFFERED=1 \

@@ -381,7 +381,7 @@ def main() -> int:
     from clusters import services
     from clusters.choices import Source
     from clusters.models import Cluster
-    from kube.connect import Target
+    from kube.targets import Target
     from simulator import server
 
     with server.start() as simulator:

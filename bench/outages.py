@@ -222,7 +222,7 @@ def play(names: list[str], *, seconds: float) -> bool:
 
     from clusters import services
     from clusters.choices import Source
-    from kube.connect import Target
+    from kube.targets import Target
     from simulator import server as simulated
 
     try:

@@ -14,12 +14,12 @@ from django.db.models.functions import Greatest
 from clusters import registry
 from clusters.choices import PoolStatusMode, Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
-from kube.connect import Target
+from kube.targets import Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kube.discovery import Capabilities
+    from kube.capabilities import Capabilities
 
 # An API server keeps at least this much of the latest events, so a shorter absence loses nothing.
 GUARANTEED_EVENTS: Final = timedelta(seconds=75)

@@ -10,6 +10,8 @@ from celery.signals import setup_logging
 from django.db.utils import Error as DatabaseError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dradash.settings")
+# Django's checks load every page, which takes 20 MB; `manage.py check` and `prepare` run them.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 app = Celery("dradash")
 app.config_from_object("django.conf:settings", namespace="CELERY")

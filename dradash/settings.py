@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from environs import FileAwareEnv, validate
-from kombu import Queue
 
 from dradash import config, logs
 
@@ -112,7 +111,7 @@ CELERY_TASK_IGNORE_RESULT = True
 # A task is acknowledged before it runs: a killed one is not repeated, because the clock starts it again anyway.
 CELERY_TASK_ACKS_LATE = False
 # Nothing waits behind another: a worker takes from all queues, or `--queues` names those that it is for.
-CELERY_TASK_QUEUES = (Queue("sync"), Queue("upkeep"))
+CELERY_TASK_QUEUES = {name: {"exchange": name} for name in ("sync", "upkeep")}
 CELERY_TASK_DEFAULT_QUEUE = "upkeep"
 CELERY_TASK_ROUTES = {
     "ingest.start_syncs": {"queue": "sync"},

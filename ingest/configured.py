@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from clusters.choices import Source
 from clusters.services import WatchedCluster
-from kube.connect import Target, default_target
+from kube.connect import default_target
 from kube.failures import KubeFailure
 from kube.logins import contexts
+from kube.targets import Target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

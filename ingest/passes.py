@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import psycopg
@@ -31,10 +31,11 @@ from ingest.messages import (
     ReadingDone,
     WindowEnded,
 )
+from ingest.stopping import is_stopping, stopped_by
 from ingest.writing import Writer, ends_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from datetime import datetime
 
     from ingest.channel import Channel
@@ -85,10 +86,10 @@ class Pass:
         """Until all readers have ended, or the pass is stopped."""
         _collect_garbage_rarely()
         if not self._readers:
-            while not _is_stopping.is_set() and self._writer.derive_some():
+            while not is_stopping() and self._writer.derive_some():
                 pass
             return
-        with _noted(self):
+        with stopped_by(self.stop):
             for thread in self._threads:
                 thread.start()
             try:
@@ -196,44 +197,6 @@ class Pass:
             )
             for row in rows.order_by("kind"):
                 clusters.record_failure(row, said, now=now)
-
-
-# The passes of this process, so that all can be stopped.
-_passes: Final[set[Pass]] = set()
-_passes_lock: Final = threading.Lock()
-_is_stopping: Final = threading.Event()
-
-
-@contextmanager
-def _noted(one: Pass) -> Iterator[None]:
-    with _passes_lock:
-        _passes.add(one)
-        if _is_stopping.is_set():
-            one.stop()
-    try:
-        yield
-    finally:
-        with _passes_lock:
-            _passes.discard(one)
-
-
-def stop_all() -> None:
-    """End every pass of this process within moments, and begin none any more."""
-    with _passes_lock:
-        _is_stopping.set()
-        for one in _passes:
-            one.stop()
-
-
-def is_stopping() -> bool:
-    """Whether this process ends."""
-    return _is_stopping.is_set()
-
-
-def pass_count() -> int:
-    """How many clusters this process reads at this moment."""
-    with _passes_lock:
-        return len(_passes)
 
 
 def reach_of(code: str) -> Reach:

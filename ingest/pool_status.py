@@ -23,11 +23,12 @@ from dra.values import DriverName, PoolKey, PoolName, Release
 from ingest import leases
 from ingest.database import give_back
 from ingest.services import release_of
+from ingest.stopping import is_stopping, pause, stopped_by
 from ingest.writing import read_knowledge
 from kube import pool_status
+from kube.capabilities import Capabilities
 from kube.connect import Connection, connect
-from kube.discovery import Capabilities
-from kube.failures import Forbidden, KubeFailure, Unauthorized
+from kube.failures import Forbidden, KubeFailure, Unauthorized, Unreachable
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST, ServedResource
 from objects.services.staging import open_cursor
 from pools.choices import Outcome
@@ -50,6 +51,7 @@ _MOST_SINGLE_POOLS: Final = 20
 _QUICK_SECONDS: Final = 1.0
 # How much longer than a window the sync may take to come past an answer, so that it can be compared.
 _CATCH_UP_SECONDS: Final = 20.0
+_LOOK_SECONDS: Final = 0.5
 _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 _INSTANCE: Final = "app.kubernetes.io/instance"
 _ANSWERING_GATE: Final = ("kube-controller-manager", "DRAResourcePoolStatus")
@@ -132,7 +134,8 @@ class _Round:
             self._none_made(drivers, Outcome.FAILED, failure.message)
             return
         asker = _Asker(self._cluster, connection, served, self._clock)
-        self._ask_drivers(asker, drivers)
+        with stopped_by(asker.stop_waiting):
+            self._ask_drivers(asker, drivers)
         self._compare()
 
     def _none_made(self, drivers: Sequence[str], outcome: Outcome, message: str) -> None:
@@ -286,7 +289,8 @@ class _Round:
             if moments_ and all(m is not None and m > answered_at for m in moments_):
                 return True
             give_back()
-            time.sleep(0.5)
+            if not pause(_LOOK_SECONDS):
+                break
         log.info("answers not compared: the sync has not come past them", cluster=self._cluster.pk)
         return False
 
@@ -372,7 +376,13 @@ class _Asker:
             for each in asked:
                 self._remove(each)
 
+    def stop_waiting(self) -> None:
+        """Go on without the answers that have not come; requests are taken away as always."""
+        self._connection.interrupt()
+
     def _wait(self, asked: _Asked, *, seconds: float) -> RequestAnswer:
+        if is_stopping():
+            raise Unreachable("DRA-Dash ended before the answer came.")
         give_back()
         return pool_status.wait(
             self._connection,

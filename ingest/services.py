@@ -25,15 +25,17 @@ from clusters.choices import ReadState
 from clusters.models import Cluster, ClusterKind
 from clusters.services import KindFailure
 from dra.values import Release
-from ingest import leases, passes
+from ingest import leases
 from ingest.channel import Channel
 from ingest.configured import Configuration, configured_clusters
 from ingest.database import give_back
 from ingest.passes import Pass, reach_of
 from ingest.reading import Reader, Round
+from ingest.stopping import is_stopping, stopped_by
 from ingest.writing import Tally, Writer
+from kube.capabilities import Capabilities
 from kube.connect import Connection, connect
-from kube.discovery import Capabilities, discover
+from kube.discovery import discover
 from kube.failures import KubeFailure
 from objects.services.partitions import LOG, ensure_partitions
 from objects.services.staging import open_cursor
@@ -95,7 +97,7 @@ def follow_cluster(
         connections[DEFAULT_DB_ALIAS].close()
         return None
     was_short = time.monotonic() - began < _SHORTEST_PASS_SECONDS
-    if was_short or result.is_busy or result.failure or passes.is_stopping():
+    if was_short or result.is_busy or result.failure or is_stopping():
         return None
     return next_window_seconds(seconds, has_changes=result.has_changes, longest=longest)
 
@@ -166,7 +168,8 @@ def discover_cluster(
     stored = cluster.capabilities
     previous = None if stored is None else Capabilities.from_json(stored)
     give_back()
-    found = discover(connection, previous=previous)
+    with stopped_by(connection.interrupt):
+        found = discover(connection, previous=previous)
     with transaction.atomic():
         clusters.record_discovery(cluster.pk, found, now=clock())
         if previous is not None and _bearing(previous) != _bearing(found):

@@ -12,12 +12,13 @@ from celery import shared_task
 from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.conf import settings
 
-from ingest import keeping, leases, passes, pool_status, services
+from ingest import keeping, leases, pool_status, services, stopping
 
 log = structlog.get_logger()
 
 _DISCOVERIES_APART_SECONDS: Final = 0.4
 _DISCOVERIES_WITHIN_SECONDS: Final = 50.0
+_room: Final = threading.BoundedSemaphore(settings.WORKER_CLUSTERS)
 
 
 def _now() -> datetime:
@@ -38,12 +39,12 @@ def _discover_at_start(**_kwargs: Any) -> None:
 
 
 @worker_shutting_down.connect
-def _stop_passes(**_kwargs: Any) -> None:
+def _stop(**_kwargs: Any) -> None:
     """Windows may be long: a worker that is asked to end does not wait for them.
 
     In a thread, because a signal may come while this one holds any lock.
     """
-    threading.Thread(target=passes.stop_all, name="stop passes").start()
+    threading.Thread(target=stopping.stop_all, name="stop").start()
 
 
 @shared_task(name="ingest.start_syncs", ignore_result=True)
@@ -59,12 +60,17 @@ def start_syncs() -> None:
 @shared_task(name="ingest.sync_cluster", ignore_result=True)
 def sync_cluster(cluster_id: int, seconds: float) -> None:
     """One window of one cluster. The next one is queued at its end, so that windows follow each other at once."""
-    if passes.pass_count() >= settings.WORKER_CLUSTERS:
+    if not _room.acquire(blocking=False):
         # Other work needs threads too. A worker with room takes it, or this one when it has some.
-        log.warning("this worker follows as many clusters as it can", clusters=passes.pass_count())
+        log.warning("more clusters than this worker can follow", most=settings.WORKER_CLUSTERS)
         return
     longest = float(settings.DRADASH.watch_window_seconds)
-    following = services.follow_cluster(cluster_id, seconds=seconds, longest=longest, clock=_now)
+    try:
+        following = services.follow_cluster(
+            cluster_id, seconds=seconds, longest=longest, clock=_now
+        )
+    finally:
+        _room.release()
     if following is not None:
         _queue_sync(cluster_id, following)
 

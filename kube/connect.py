@@ -40,7 +40,8 @@ from kube.failures import (
     Unreachable,
     failure_from_response,
 )
-from kube.logins import Context, Login, Target, contexts, kubeconfig_path, log_in
+from kube.logins import Context, Login, contexts, kubeconfig_path, log_in
+from kube.targets import Target
 from kube.watchdog import Watchdog
 
 __all__ = ["Connection", "Context", "Target", "Watchdog", "connect", "contexts", "default_target"]

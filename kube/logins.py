@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 import urllib3
@@ -23,6 +23,7 @@ from kubernetes.config import exec_provider, incluster_config, kube_config
 from kubernetes.config.config_exception import ConfigException
 
 from kube.failures import CertificateError, ConfigError
+from kube.targets import Target
 
 DEFAULT_KUBECONFIG = "~/.kube/config"
 
@@ -31,20 +32,6 @@ _kube_config: Any = kube_config
 _incluster_config: Any = incluster_config
 _exec_provider: Any = exec_provider
 _rest: Any = rest
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A cluster to reach.
-
-    `path` None means $KUBECONFIG or ~/.kube/config, `context` None
-    the current one.
-    """
-
-    kind: Literal["kubeconfig", "in_cluster", "url"]
-    path: str | None = None
-    context: str | None = None
-    url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

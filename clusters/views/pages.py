@@ -18,7 +18,7 @@ from clusters.choices import PoolStatusMode, Reach, ReadState
 from clusters.models import Cluster, ClusterKind, Gap
 from clusters.views.frame import Scope, grant_command, kinds_of, was_read
 from clusters.views.live import Live, live_page
-from kube.discovery import Capabilities
+from kube.capabilities import Capabilities
 from kube.kinds import KINDS
 from ui.snapshot import Snapshot
 

@@ -22,7 +22,7 @@ from clusters.models import Cluster, ClusterKind, Gap
 from clusters.services import WatchedCluster
 from ingest import services
 from ingest.services import SyncResult
-from kube.connect import Target
+from kube.targets import Target
 from objects.models import KubeObject, ObjectEvent
 from pools.models import Device, Pool, PoolSample, PoolStatusRequest
 from tests.cluster.controlplane import ControlPlane

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from kube import pool_status
-from kube.connect import Connection, Target, connect
+from kube.capabilities import Capabilities
+from kube.connect import Connection, connect
 from kube.digest import body_digest
-from kube.discovery import Capabilities, discover
+from kube.discovery import discover
 from kube.failures import Conflict, Expired, Forbidden, Unauthorized, Unreachable
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST, RESOURCE_SLICE, ServedResource, served
 from kube.objects import InitialDone, Seen
+from kube.targets import Target
 from kube.watching import is_from_the_future, read_initial, watch_window
 from tests.cluster.client import Document
 from tests.cluster.controlplane import ControlPlane

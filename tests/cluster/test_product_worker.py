@@ -22,9 +22,8 @@ DRIVER = "gpu.example.com"
 
 @contextmanager
 def worker(plane: ControlPlane, folder: Path, **environment: str) -> Iterator[int]:
-    """Celery with its clock, in a session of its own so that all of it can be killed."""
-    command = [sys.executable, "-m", "celery", "--app", "dradash", "worker", "--beat"]
-    command += ["--concurrency", "3", "--schedule", str(folder / "schedule"), "--without-gossip"]
+    """Celery, in a session of its own so that all of it can be killed."""
+    command = [sys.executable, "-m", "celery", "--app", "dradash", "worker", "--without-gossip"]
     with (
         (folder / "worker.log").open("ab") as log,
         subprocess.Popen(

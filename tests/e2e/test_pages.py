@@ -18,7 +18,7 @@ from clusters.choices import Source
 from clusters.models import Cluster
 from clusters.services import WatchedCluster
 from ingest import services
-from kube.connect import Target
+from kube.targets import Target
 from pools.models import Device, Pool, ResourceSlice
 from simulator import server
 from simulator.cluster import Simulator

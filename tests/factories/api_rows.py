@@ -9,7 +9,7 @@ from zstandard import ZstdCompressor
 
 from clusters.choices import Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, Gap
-from kube.discovery import Capabilities, ServerVersion
+from kube.capabilities import Capabilities, ServerVersion
 from kube.kinds import RESOURCE_SLICE, served
 from objects.models import Body, KubeObject
 from pools.models import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clusters import services
 from clusters.choices import Source
-from kube.connect import Target
+from kube.targets import Target
 from objects.services.partitions import LOG, ensure_partitions
 from pools.services.rollups import HOURS, SAMPLES
 

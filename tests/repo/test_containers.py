@@ -47,7 +47,7 @@ def test_every_service_that_stays_has_a_health_check(compose: dict[str, Any]) ->
 
     without = {name for name, service in services.items() if "healthcheck" not in service}
     assert (set(services), without) == (
-        {"prepare", "web", "worker", "beat", "postgres", "redis"},
+        {"prepare", "web", "worker", "upkeep", "postgres", "redis"},
         {"prepare"},
     )
 

@@ -17,7 +17,7 @@ from clusters.services import WatchedCluster
 from dra.values import Release
 from dradash.inspect import command, report
 from ingest import services
-from kube.connect import Target
+from kube.targets import Target
 from simulator import server
 from simulator.cluster import Simulator
 from tests.factories import kube

@@ -10,7 +10,7 @@ from clusters import services
 from clusters.choices import PoolStatusMode, Reach, Source
 from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
 from clusters.services import KindFailure, NodeState
-from kube.connect import Target
+from kube.targets import Target
 from tests.factories.clusters import NOON, watched_cluster
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.xdist_group("dradash up")
 
 START_SECONDS = 120
 REPOSITORY = Path(__file__).resolve().parents[3]
-PROGRAMS = ("beat", "postgres", "redis", "simulator", "web", "worker")
+PROGRAMS = ("postgres", "redis", "simulator", "web", "worker")
 
 
 @dataclass
@@ -208,7 +208,7 @@ def test_up_with_servers_of_ones_own_starts_none(
     started = {file.stem for file in (running.home / "run").glob("*.pid")}
     stop(running)
 
-    assert started == {"beat", "simulator", "starter", "web", "worker"}
+    assert started == {"simulator", "starter", "web", "worker"}
 
 
 def _again(running: Running, name: str, killed: int) -> bool:

@@ -11,7 +11,7 @@ from clusters import services as cluster_services
 from clusters.choices import Source
 from clusters.services import WatchedCluster
 from ingest import services
-from kube.connect import Target
+from kube.targets import Target
 from simulator import server
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from clusters.choices import Source
 from clusters.services import WatchedCluster
 from ingest.configured import configured_clusters
-from kube.connect import Target
+from kube.targets import Target
 
 if TYPE_CHECKING:
     from pathlib import Path

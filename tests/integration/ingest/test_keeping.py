@@ -8,8 +8,9 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
+from clusters.choices import ReadState
 from clusters.models import Cluster
-from ingest import keeping, services
+from ingest import keeping, leases, services
 from objects.models import Checkpoint, KubeObject, ObjectEvent
 from objects.services.partitions import LOG, ensure_partitions
 from pools.choices import Outcome
@@ -130,14 +131,22 @@ def test_keep_storage_is_repeated_without_effect(cluster: Cluster, read_at: date
     assert Checkpoint.objects.filter(cluster=cluster).count() == count
 
 
-def test_clusters_to_sync_leaves_out_what_somebody_reads_and_what_is_paused(
-    cluster: Cluster,
-) -> None:
-    idle = services.clusters_to_sync()
-    with services.advisory_lock(services.SYNC_LOCK, cluster.pk) as is_ours:
-        busy = services.clusters_to_sync()
-        with services.advisory_lock(services.SYNC_LOCK, cluster.pk) as is_anothers:
-            pass
+def test_clusters_to_sync_leaves_out_what_somebody_reads(cluster: Cluster) -> None:
+    idle = services.clusters_to_sync(now=clock())
 
-    assert (idle, busy) == ([cluster.pk], [])
-    assert (is_ours, is_anothers) == (True, False)
+    with leases.holder().held(f"sync {cluster.pk}") as is_ours:
+        busy = services.clusters_to_sync(now=clock())
+
+    assert (idle, is_ours, busy) == ([cluster.pk], True, [])
+    assert services.clusters_to_sync(now=clock()) == [cluster.pk]
+
+
+def test_clusters_to_sync_leaves_out_what_waits_after_a_failure(cluster: Cluster) -> None:
+    now = clock()
+    cluster.kinds.update(state=ReadState.FAILING, retry_at=now + timedelta(seconds=30))
+    cluster.kinds.filter(kind="Node").update(state=ReadState.NOT_SERVED, retry_at=None)
+
+    while_waiting = services.clusters_to_sync(now=now)
+    later = services.clusters_to_sync(now=now + timedelta(seconds=31))
+
+    assert (while_waiting, later) == ([], [cluster.pk])

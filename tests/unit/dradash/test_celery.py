@@ -36,13 +36,26 @@ def test_task_that_no_worker_took_in_time_is_dropped() -> None:
     }
 
 
-def test_every_task_of_ours_has_a_time_limit_and_an_explicit_name() -> None:
-    ours = {name: task for name, task in loaded().tasks.items() if not name.startswith("celery.")}
+def test_every_task_of_ours_has_an_explicit_name_and_a_queue_that_workers_take_from() -> None:
+    ours = sorted(name for name in loaded().tasks if not name.startswith("celery."))
 
-    unlimited = [
-        name
-        for name, task in ours.items()
-        if not (task.time_limit or settings.CELERY_TASK_TIME_LIMIT)
-    ]
-    assert (len(ours) >= 5, unlimited) == (True, [])
-    assert [name for name in ours if ".tasks." in name] == []
+    queues = {name: app.amqp.router.route({}, name)["queue"].name for name in ours}
+
+    assert queues == {
+        "ingest.discover_cluster": "upkeep",
+        "ingest.discover_clusters": "upkeep",
+        "ingest.start_syncs": "sync",
+        "ingest.sync_cluster": "sync",
+        "objects.keep_storage": "upkeep",
+        "pools.request_pool_status": "upkeep",
+        "pools.request_pool_status_of_cluster": "upkeep",
+    }
+    assert set(queues.values()) == set(app.amqp.queues)
+
+
+def test_queues_share_no_message() -> None:
+    bound = {
+        name: (queue.exchange.name, queue.routing_key) for name, queue in app.amqp.queues.items()
+    }
+
+    assert bound == {"sync": ("sync", "sync"), "upkeep": ("upkeep", "upkeep")}

@@ -38,11 +38,11 @@ def test_check_of_https_warns_only_where_passwords_travel(
     assert ids(checks.https_is_on(None)) == expected
 
 
-@pytest.mark.parametrize(("slots", "expected"), [(5, []), (4, ["dradash.W002"])])
+@pytest.mark.parametrize(("slots", "expected"), [(3, []), (2, ["dradash.W002"])])
 def test_check_of_worker_warns_where_clusters_would_take_every_slot(
     settings: Settings, slots: int, expected: list[str]
 ) -> None:
-    settings.CELERY_WORKER_CONCURRENCY = slots
+    settings.WORKER_CLUSTERS = slots
     settings.DRADASH = dataclasses.replace(settings.DRADASH, clusters=("a", "b", "c"))
 
     assert ids(checks.worker_has_room(None)) == expected

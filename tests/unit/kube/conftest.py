@@ -3,7 +3,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from kube.connect import Connection, Target, connect
+from kube.connect import Connection, connect
+from kube.targets import Target
 from tests.unit.kube.api_server import ApiServer, Reply, Respond, serving
 
 Serve = Callable[[Respond | Reply], tuple[ApiServer, Connection]]

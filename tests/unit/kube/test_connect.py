@@ -11,7 +11,7 @@ import pytest
 import yaml
 from kubernetes.config import incluster_config
 
-from kube.connect import Connection, Context, Target, Watchdog, connect, contexts, default_target
+from kube.connect import Connection, Context, Watchdog, connect, contexts, default_target
 from kube.failures import (
     CertificateError,
     ConfigError,
@@ -20,6 +20,7 @@ from kube.failures import (
     Unauthorized,
     Unreachable,
 )
+from kube.targets import Target
 from tests.unit.kube.api_server import Reply, Request, reply_json, reply_stream, serving
 from tests.unit.kube.certificates import Authority, make_authority, server_tls
 from tests.unit.kube.conftest import Serve

@@ -3,7 +3,8 @@ from collections.abc import Callable
 
 import pytest
 
-from kube.discovery import Capabilities, ServerVersion, discover, parse_gates
+from kube.capabilities import Capabilities, ServerVersion
+from kube.discovery import discover, parse_gates
 from kube.failures import Unreachable
 from tests.unit.kube.api_server import Reply, Request, reply_json
 from tests.unit.kube.conftest import Serve

@@ -45,7 +45,6 @@ def test_product_waits_for_what_it_needs() -> None:
     assert waits == {
         "web": HOME.run / "pages-ready",
         "worker": HOME.run / "work-ready",
-        "beat": HOME.run / "work-ready",
         "starter": None,
     }
 
