@@ -99,6 +99,11 @@ class Holder:
                 cursor.execute(_END, [self._token, name])
             give_back()
 
+    def end_all(self) -> None:
+        """Give back whatever this process holds."""
+        for name in list(self._ends):
+            self.end(name)
+
     def holds(self, name: str) -> bool:
         """Whether a lease that was taken has not run out, as far as this process knows."""
         with self._lock:

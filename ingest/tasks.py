@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import structlog
 from celery import shared_task
-from celery.signals import worker_init, worker_ready, worker_shutting_down
+from celery.signals import worker_init, worker_ready, worker_shutdown, worker_shutting_down
 from django.conf import settings
 
 from ingest import keeping, leases, pool_status, services, stopping
@@ -45,6 +45,12 @@ def _stop(**_kwargs: Any) -> None:
     In a thread, because a signal may come while this one holds any lock.
     """
     threading.Thread(target=stopping.stop_all, name="stop").start()
+
+
+@worker_shutdown.connect
+def _give_back_leases(**_kwargs: Any) -> None:
+    """Whatever had not ended by now: another worker takes it up at once."""
+    leases.holder().end_all()
 
 
 @shared_task(name="ingest.start_syncs", ignore_result=True)

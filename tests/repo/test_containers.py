@@ -81,7 +81,7 @@ def test_compose_file_holds_no_secret(compose: dict[str, Any]) -> None:
         ("prepare", set()),
         ("web", {"DRADASH_ADMIN_PASSWORD"}),
         ("worker", {"DRADASH_ADMIN_PASSWORD"}),
-        ("beat", {"DRADASH_ADMIN_PASSWORD"}),
+        ("upkeep", {"DRADASH_ADMIN_PASSWORD"}),
     ],
 )
 def test_every_variable_of_the_example_reaches_the_containers(

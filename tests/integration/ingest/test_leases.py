@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import pytest
@@ -11,13 +12,29 @@ from ingest.leases import LEASE_SECONDS, Holder
 
 pytestmark = pytest.mark.django_db
 
+Named = Callable[[str], Holder]
+
+
+@pytest.fixture
+def named() -> Iterator[Named]:
+    """Workers by their names, which give back at the end what they still hold."""
+    made: list[Holder] = []
+
+    def make(name: str) -> Holder:
+        made.append(Holder(name))
+        return made[-1]
+
+    yield make
+    for holder in made:
+        holder.end_all()
+
 
 def let_run_out(name: str) -> None:
     Lease.objects.filter(name=name).update(expires_at=F("expires_at") - timedelta(days=1))
 
 
-def test_lease_is_held_by_one_at_a_time_and_free_after_its_block() -> None:
-    one, another = Holder("one"), Holder("another")
+def test_lease_is_held_by_one_at_a_time_and_free_after_its_block(named: Named) -> None:
+    one, another = named("one"), named("another")
 
     with one.held("sync 1") as first, another.held("sync 1") as second:
         while_held = leases.held_names("sync ")
@@ -29,8 +46,8 @@ def test_lease_is_held_by_one_at_a_time_and_free_after_its_block() -> None:
     assert leases.held_names("sync ") == set()
 
 
-def test_lease_of_one_holder_is_not_given_to_it_twice() -> None:
-    holder = Holder("one")
+def test_lease_of_one_holder_is_not_given_to_it_twice(named: Named) -> None:
+    holder = named("one")
 
     with holder.held("sync 1") as first, holder.held("sync 1") as second:
         still_held = leases.held_names("sync ")
@@ -38,8 +55,8 @@ def test_lease_of_one_holder_is_not_given_to_it_twice() -> None:
     assert (first, second, still_held) == (True, False, {"1"})
 
 
-def test_lease_of_a_killed_worker_runs_out() -> None:
-    killed, another = Holder("killed"), Holder("another")
+def test_lease_of_a_killed_worker_runs_out(named: Named) -> None:
+    killed, another = named("killed"), named("another")
     killed.take("sync 1")
     while_it_lasts = another.take("sync 1")
     let_run_out("sync 1")
@@ -52,8 +69,8 @@ def test_lease_of_a_killed_worker_runs_out() -> None:
     assert leases.held_names("sync ") == {"1"}
 
 
-def test_worker_that_starts_again_takes_up_what_it_held_at_once() -> None:
-    killed, again, another = Holder("worker@host"), Holder("worker@host"), Holder("another")
+def test_worker_that_starts_again_takes_up_what_it_held_at_once(named: Named) -> None:
+    killed, again, another = named("worker@host"), named("worker@host"), named("another")
     killed.take("sync 1")
     another.take("sync 2")
 
@@ -62,8 +79,8 @@ def test_worker_that_starts_again_takes_up_what_it_held_at_once() -> None:
     assert leases.held_names("sync ") == {"2"}
 
 
-def test_lease_is_renewed_before_it_runs_out_and_not_sooner() -> None:
-    holder = Holder("one")
+def test_lease_is_renewed_before_it_runs_out_and_not_sooner(named: Named) -> None:
+    holder = named("one")
     holder.take("short", seconds=5)
     holder.take("long", seconds=100)
     before = dict(Lease.objects.values_list("name", "expires_at"))
@@ -75,8 +92,8 @@ def test_lease_is_renewed_before_it_runs_out_and_not_sooner() -> None:
     assert after["short"] - before["short"] > timedelta(seconds=LEASE_SECONDS - 5 - 1)
 
 
-def test_lease_that_another_took_meanwhile_is_not_renewed() -> None:
-    late, another = Holder("late"), Holder("another")
+def test_lease_that_another_took_meanwhile_is_not_renewed(named: Named) -> None:
+    late, another = named("late"), named("another")
     late.take("sync 1", seconds=5)
     let_run_out("sync 1")
     another.take("sync 1", seconds=5)

@@ -28,7 +28,7 @@ def test_read_config_without_variables_returns_defaults() -> None:
         clusters=(),
         simulated=False,
         simulator_url=None,
-        watch_window_seconds=10,
+        watch_window_seconds=20,
         stale_after_seconds=30,
         page_refresh_seconds=1,
         retention_days=30,
