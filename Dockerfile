@@ -7,7 +7,8 @@ ENV PYTHONUNBUFFERED=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
     STATIC_ROOT=/app/staticfiles \
     DRADASH_HOME=/var/lib/dradash \
-    LOG_JSON=true
+    LOG_JSON=true \
+    MALLOC_ARENA_MAX=2
 
 WORKDIR /app
 
