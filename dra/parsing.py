@@ -5,7 +5,7 @@ v1alpha3 and v1beta1 wrap a device in `basic`; v1beta2 and v1 do not. Each form 
 signature, so that a caller may choose by kind; only slices differ by version.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
@@ -40,6 +40,14 @@ from dra.values import (
 
 T = TypeVar("T")
 
+NODE_FACTS: Final = (
+    "architecture",
+    "containerRuntimeVersion",
+    "kernelVersion",
+    "kubeletVersion",
+    "operatingSystem",
+    "osImage",
+)
 _SCALARS: Final[Mapping[str, type]] = {"int": int, "bool": bool, "string": str, "version": str}
 _LISTS: Final[Mapping[str, type]] = {"ints": int, "bools": bool, "strings": str, "versions": str}
 _DEVICE_FIELDS: Final = frozenset({
@@ -149,32 +157,74 @@ def parse_device_class(obj: Any, *, api_version: str = "") -> Parsed[DeviceClass
     name = metadata.text("name")
     if not name:
         return unidentified(problems, kind="DeviceClass", missing="metadata.name")
-    expressions = [item.child("cel").text("expression") for item in spec.children("selectors")]
+    drivers = [item.child("opaque").text("driver") for item in spec.children("config")]
     device_class = DeviceClass(
         name=name,
         uid=metadata.text("uid") or "",
-        selectors=tuple(text for text in expressions if text is not None),
+        created_at=metadata.text("creationTimestamp"),
+        selectors=tuple(_expressions(spec)),
         extended_resource_name=spec.text("extendedResourceName") or None,
+        config_drivers=tuple(dict.fromkeys(driver for driver in drivers if driver)),
         problems=tuple(problems),
     )
     return Parsed(device_class, tuple(problems))
 
 
 def parse_node(obj: Any, *, api_version: str = "") -> Parsed[Node]:
-    """Read name and readiness of a Node; readiness is None while its kubelet has not said."""
+    """Read a Node."""
     problems: list[Problem] = []
     fields = Fields(obj, path="", problems=problems)
-    metadata, status = fields.child("metadata"), fields.child("status")
+    metadata, spec, status = fields.child("metadata"), fields.child("spec"), fields.child("status")
     name = metadata.text("name")
     if not name:
         return unidentified(problems, kind="Node", missing="metadata.name")
-    ready = [c.text("status") for c in status.children("conditions") if c.text("type") == "Ready"]
+    ready = _ready_condition(status)
     known = {"True": True, "False": False}
-    is_ready = known.get(ready[0] or "") if ready else None
     node = Node(
-        name=name, uid=metadata.text("uid") or "", is_ready=is_ready, problems=tuple(problems)
+        name=name,
+        uid=metadata.text("uid") or "",
+        is_ready=known.get(ready.text("status") or ""),
+        created_at=metadata.text("creationTimestamp"),
+        ready_reason=ready.text("reason") or "",
+        ready_message=ready.text("message") or "",
+        is_unschedulable=spec.flag("unschedulable"),
+        labels=_texts(metadata.child("labels")),
+        taints=tuple(_taint(item) for item in spec.children("taints")),
+        addresses=tuple(
+            (item.text("type") or "", item.text("address") or "")
+            for item in status.children("addresses")
+        ),
+        facts=_node_facts(status.child("nodeInfo")),
+        problems=tuple(problems),
     )
     return Parsed(node, tuple(problems))
+
+
+def _ready_condition(status: Fields) -> Fields:
+    """The condition Ready; an empty one where there is none."""
+    ready = (item for item in status.children("conditions") if item.text("type") == "Ready")
+    return next(ready, Fields(None, path="", problems=status.problems))
+
+
+def _node_facts(node_info: Fields) -> dict[str, str]:
+    facts = {name: node_info.text(name) for name in NODE_FACTS}
+    return {name: text for name, text in facts.items() if text}
+
+
+def _texts(fields: Fields) -> dict[str, str]:
+    texts = {name: fields.text(name) for name in fields.raw if isinstance(name, str)}
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def _expressions(spec: Fields) -> Iterator[str]:
+    """A selector that is no CEL expression is left out, with a problem: the class may match other devices than it seems to."""
+    for item in spec.children("selectors"):
+        cel = item.child("cel")
+        expression = cel.text("expression")
+        if expression is not None:
+            yield expression
+        elif not cel.has("expression"):
+            cel.complain(f"{cel.path}.expression", expected="text", found=None)
 
 
 def unidentified(problems: Sequence[Problem], *, kind: str, missing: str) -> Parsed[Any]:

@@ -100,7 +100,7 @@ class CounterUse:
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    """A taint of a device; `rule` names the DeviceTaintRule that sets it, None when the slice carries it."""
+    """A taint of a device or of a node; `rule` names the DeviceTaintRule that sets it, None when the slice carries it."""
 
     key: str
     value: str
@@ -232,22 +232,41 @@ class TaintRule:
 
 @dataclass(frozen=True, slots=True)
 class DeviceClass:
-    """A DeviceClass: its selectors as CEL text, and its extended resource name."""
+    """A DeviceClass: a device is of it if every selector is true of the device."""
 
     name: str
     uid: str
+    created_at: str | None = None
+    """As the server wrote it; so are all times here."""
     selectors: tuple[str, ...] = ()
+    """CEL expressions."""
     extended_resource_name: str | None = None
+    """By which containers ask for devices of it without a claim of their own."""
+    config_drivers: tuple[str, ...] = ()
+    """Drivers that the class has configuration for, each once."""
     problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node's name and readiness; None while its kubelet has not said."""
+    """A node: whether pods may run there, and what tells it apart from others."""
 
     name: str
     uid: str
     is_ready: bool | None
+    """None while its kubelet has not said, or has fallen silent."""
+    created_at: str | None = None
+    ready_reason: str = ""
+    ready_message: str = ""
+    """Of the condition Ready, in the words of whoever wrote it."""
+    is_unschedulable: bool = False
+    """Cordoned."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    addresses: tuple[tuple[str, str], ...] = ()
+    """Type and address: ("InternalIP", "10.0.0.1")."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What its nodeInfo says of software and hardware, by the names there."""
     problems: tuple[Problem, ...] = ()
 
 

@@ -3,6 +3,7 @@
 Knows JSON and gzip, nothing of Kubernetes beyond the outer shape of a list.
 """
 
+import functools
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -27,6 +28,18 @@ def decode_envelope(body: bytes | msgspec.Raw) -> Envelope:
     Raises msgspec.DecodeError on anything but one whole JSON object.
     """
     return _envelope_decoder.decode(body)
+
+
+def joined(members: Envelope) -> bytes:
+    """The object of these members, compact."""
+    inside = b",".join([key(name) + bytes(value) for name, value in members.items()])
+    return b"{" + inside + b"}"
+
+
+@functools.lru_cache(maxsize=512)
+def key(name: str) -> bytes:
+    """A member's name with its colon."""
+    return msgspec.json.encode(name) + b":"
 
 
 def gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:

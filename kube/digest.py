@@ -1,6 +1,6 @@
 """A name for what an object says, blind to what changes without meaning.
 
-The normalised object has no managedFields and no resourceVersion. A driver that rolls out
+The normalised object has no managedFields and no resourceVersion, and of some kinds only what is kept. A driver that rolls out
 writes all its slices again with the next pool generation and nothing else new, so of a
 ResourceSlice `spec.pool.generation` is told apart, and `metadata.generation`, which counts
 along, is left out.
@@ -13,8 +13,9 @@ from typing import Final
 
 import msgspec
 
-from kube.bodies import Envelope, decode_envelope
-from kube.kinds import RESOURCE_SLICE
+from kube.bodies import decode_envelope, joined, key
+from kube.kept import kept_members
+from kube.kinds import KINDS, RESOURCE_SLICE
 from kube.objects import Seen
 
 # How API servers write the beginning of a slice's spec. Names need no escapes; a spec that
@@ -31,10 +32,12 @@ def body_digest(seen: Seen) -> tuple[bytes, int | None, bytes]:
     is_slice = seen.kind == RESOURCE_SLICE.name
     parts: list[bytes | memoryview] = [_beginning(seen.api_version, seen.kind)]
     generation: int | None = None
-    for name, value in seen.envelope.items():
+    members = KINDS[seen.kind].kept
+    kept = seen.envelope if members is None else kept_members(seen.envelope, members)
+    for name, value in kept.items():
         if name in {"apiVersion", "kind"}:
             continue
-        parts += (b",", _key(name))
+        parts += (b",", key(name))
         if name == "metadata":
             _add_metadata(parts, value, omitted=_OMITTED_OF_SLICES if is_slice else _OMITTED)
         elif name == "spec" and is_slice:
@@ -56,9 +59,9 @@ def with_pool_generation(body: bytes, generation: int | None) -> bytes:
     pool = decode_envelope(spec["pool"])
     name = {"name": pool.pop("name")} if "name" in pool else {}
     number = msgspec.Raw(str(generation).encode())
-    spec["pool"] = msgspec.Raw(_joined({**name, "generation": number, **pool}))
-    envelope["spec"] = msgspec.Raw(_joined(spec))
-    return _joined(envelope)
+    spec["pool"] = msgspec.Raw(joined({**name, "generation": number, **pool}))
+    envelope["spec"] = msgspec.Raw(joined(spec))
+    return joined(envelope)
 
 
 def _add_metadata(
@@ -69,7 +72,7 @@ def _add_metadata(
     except msgspec.DecodeError:
         parts.append(memoryview(raw))
         return
-    parts.append(_joined({name: value for name, value in metadata.items() if name not in omitted}))
+    parts.append(joined({name: value for name, value in metadata.items() if name not in omitted}))
 
 
 def _add_slice_spec(parts: list[bytes | memoryview], raw: msgspec.Raw) -> int | None:
@@ -91,18 +94,8 @@ def _without_generation(text: bytes) -> tuple[bytes, int | None]:
         generation = msgspec.json.decode(pool.pop("generation"), type=int)
     except (KeyError, msgspec.DecodeError):
         return text, None
-    spec["pool"] = msgspec.Raw(_joined(pool))
-    return _joined(spec), generation
-
-
-def _joined(members: Envelope) -> bytes:
-    inside = b",".join([_key(name) + bytes(value) for name, value in members.items()])
-    return b"{" + inside + b"}"
-
-
-@functools.lru_cache(maxsize=512)
-def _key(name: str) -> bytes:
-    return msgspec.json.encode(name) + b":"
+    spec["pool"] = msgspec.Raw(joined(pool))
+    return joined(spec), generation
 
 
 @functools.lru_cache(maxsize=64)

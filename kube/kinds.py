@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
+from dra.parsing import NODE_FACTS
+from kube.kept import ItemsOfType, Members
+
 DRA_GROUP: Final = "resource.k8s.io"
 
 
@@ -16,6 +19,7 @@ class Kind:
     namespaced: bool
     versions: tuple[str, ...]  # newest first
     verbs: tuple[str, ...] = ("list", "watch")  # what we need to be allowed
+    kept: Members | None = None  # of each object; None: all of it
 
     @property
     def resource(self) -> str:
@@ -59,7 +63,28 @@ RESOURCE_POOL_STATUS_REQUEST: Final = Kind(
     versions=("v1alpha3",),
     verbs=("create", "get", "list", "watch", "delete"),
 )
-NODE: Final = Kind("Node", "", "nodes", namespaced=False, versions=("v1",))
+NODE: Final = Kind(
+    "Node",
+    "",
+    "nodes",
+    namespaced=False,
+    versions=("v1",),
+    # Not the images, figures and heartbeats that a kubelet writes every few minutes.
+    kept={
+        "metadata": dict.fromkeys(
+            ("name", "uid", "creationTimestamp", "deletionTimestamp", "labels")
+        ),
+        "spec": dict.fromkeys(("taints", "unschedulable")),
+        "status": {
+            "addresses": None,
+            "conditions": ItemsOfType(
+                "Ready",
+                dict.fromkeys(("type", "status", "lastTransitionTime", "reason", "message")),
+            ),
+            "nodeInfo": dict.fromkeys(NODE_FACTS),
+        },
+    },
+)
 
 # Each that stands above.
 KINDS: Final[dict[str, Kind]] = {

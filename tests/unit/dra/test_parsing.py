@@ -485,14 +485,31 @@ def test_taint_rule_with_an_unreadable_selector_selects_nothing_by_it() -> None:
 
 def test_device_class_is_read() -> None:
     obj = {
-        "metadata": {"name": "gpu", "uid": "u"},
+        "metadata": {"name": "gpu", "uid": "u", "creationTimestamp": "2026-02-01T10:00:00Z"},
         "spec": {
             "selectors": [{"cel": {"expression": "true"}}, {"cel": {}}],
             "extendedResourceName": "example.com/gpu",
+            "config": [
+                {"opaque": {"driver": "a.example.com"}},
+                {"opaque": {"driver": "b.example.com"}},
+                {"opaque": {"driver": "a.example.com"}},
+                {"unheardOf": {}},
+            ],
         },
     }
 
-    assert parse_device_class(obj) == Parsed(DeviceClass("gpu", "u", ("true",), "example.com/gpu"))
+    parsed = parse_device_class(obj)
+
+    assert parsed.value == DeviceClass(
+        "gpu",
+        "u",
+        created_at="2026-02-01T10:00:00Z",
+        selectors=("true",),
+        extended_resource_name="example.com/gpu",
+        config_drivers=("a.example.com", "b.example.com"),
+        problems=parsed.problems,
+    )
+    assert messages(parsed) == ["spec.selectors[1].cel.expression should be text, but is null"]
 
 
 @pytest.mark.parametrize(
@@ -512,6 +529,34 @@ def test_node_readiness_is_unknown_until_it_is_said(
     obj = {"metadata": {"name": "n", "uid": "u"}, "status": {"conditions": conditions}}
 
     assert parse_node(obj) == Parsed(Node("n", "u", is_ready))
+
+
+def test_node_is_read() -> None:
+    obj = {
+        "metadata": {"name": "n", "uid": "u", "labels": {"zone": "a", "odd": 5}},
+        "spec": {"unschedulable": True, "taints": [{"key": "k", "effect": "NoSchedule"}]},
+        "status": {
+            "addresses": [{"type": "Hostname", "address": "n"}],
+            "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
+            "nodeInfo": {"kubeletVersion": "v1.37.2", "machineID": "m", "swap": {}},
+        },
+    }
+
+    parsed = parse_node(obj)
+
+    assert parsed.value == Node(
+        "n",
+        "u",
+        is_ready=True,
+        ready_reason="KubeletReady",
+        is_unschedulable=True,
+        labels={"zone": "a"},
+        taints=(Taint("k", "", "NoSchedule"),),
+        addresses=(("Hostname", "n"),),
+        facts={"kubeletVersion": "v1.37.2"},
+        problems=parsed.problems,
+    )
+    assert messages(parsed) == ["metadata.labels.odd should be text, but is a number"]
 
 
 @pytest.mark.parametrize(
