@@ -65,6 +65,8 @@ class ClusterKind(models.Model):
     failures = models.IntegerField(default=0)
     retry_at = models.DateTimeField(null=True)
     relists = models.IntegerField(default=0)
+    # Of its entry in the registry, when the rows that are made of its objects were made: rows of an older one are made anew.
+    record_version = models.SmallIntegerField(default=0)
 
     class Meta:
         constraints = (
@@ -118,17 +120,3 @@ class Lease(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name}, held by {self.holder} until {self.expires_at}"
-
-
-class ClusterNode(models.Model):
-    """A node: its name, and whether it was ready."""
-
-    pk = models.CompositePrimaryKey("cluster_id", "name")
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="nodes")
-    name = models.TextField()
-    # None when the node says nothing about it.
-    is_ready = models.BooleanField(null=True)
-    changed_at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return self.name

@@ -9,7 +9,7 @@ from django.db.models import Prefetch, Q, QuerySet
 
 from clusters import registry
 from clusters.choices import PoolStatusMode, ReadState, Source
-from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
+from clusters.models import Cluster, ClusterKind, Gap
 from ui.snapshot import Snapshot
 
 
@@ -118,11 +118,6 @@ def open_gaps(snapshot: Snapshot) -> QuerySet[Gap]:
 def latest_gaps(snapshot: Snapshot, cluster_id: int, *, count: int = 50) -> QuerySet[Gap]:
     """The newest gaps of one cluster, newest first."""
     return Gap.objects.filter(cluster_id=cluster_id).order_by("-started_at", "-id")[:count]
-
-
-def nodes(snapshot: Snapshot, cluster_id: int) -> QuerySet[ClusterNode]:
-    """The nodes of one cluster by name."""
-    return ClusterNode.objects.filter(cluster_id=cluster_id).order_by("name")
 
 
 def makes_pool_status_requests(found: Cluster) -> bool:

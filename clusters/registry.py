@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from dra.values import PoolKey
     from kube.kinds import Kind
+    from ui.snapshot import Snapshot
 
 
 class Record(Protocol):
@@ -40,13 +41,15 @@ class WatchedKind:
     kind: Kind
     record: Record | None = None
     """None: its objects are in the log and nowhere else."""
+    record_version: int = 1
+    """Raised when `record` makes other rows of the same objects: what is stored is then recorded anew."""
     are_figures_made_of_it: bool = False
     """Pools' figures are computed from it: their age is its age, and a gap in it is a gap in them."""
     is_unknown_when_forbidden: bool = False
     """Without the right to read it nobody knows what is held or tainted now, so no figure is made of what was read before."""
     shortest_checkpoint_interval: timedelta = timedelta(days=1)
     """What is live is written down no more often than this, however much changes."""
-    needing_attention: Callable[[int], Sequence[str]] | None = None
+    needing_attention: Callable[[Snapshot, int], Sequence[str]] | None = None
     """Names of a cluster's objects that its page points out; one query."""
 
     @property

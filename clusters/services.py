@@ -13,7 +13,7 @@ from django.db.models.functions import Greatest
 
 from clusters import registry
 from clusters.choices import PoolStatusMode, Reach, ReadState, Source
-from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
+from clusters.models import Cluster, ClusterKind, Gap
 from kube.targets import Target
 
 if TYPE_CHECKING:
@@ -79,7 +79,10 @@ def _ensure_cluster(wanted: WatchedCluster, *, now: datetime) -> Cluster:
         Cluster.objects.filter(pk=cluster.pk).update(revision=F("revision") + 1, **fields)
         cluster.refresh_from_db()
     ClusterKind.objects.bulk_create(
-        [ClusterKind(cluster=cluster, kind=kind) for kind in registry.watched_names()],
+        [
+            ClusterKind(cluster=cluster, kind=entry.name, record_version=entry.record_version)
+            for entry in registry.watched_kinds()
+        ],
         ignore_conflicts=True,
     )
     return cluster
@@ -329,6 +332,17 @@ def forget_cursor(row: ClusterKind, *, reason: str, message: str, now: datetime)
     _update(row, {"resource_version": ""})
 
 
+def is_outdated(row: ClusterKind) -> bool:
+    """Whether the rows of this kind are made in another way by now."""
+    entry = registry.watched_kind(row.kind)
+    return entry is not None and row.record_version != entry.record_version
+
+
+def note_recorded(row: ClusterKind, *, record_version: int) -> None:
+    """The rows of this kind are as this version of its entry makes them."""
+    _update(row, {"record_version": record_version})
+
+
 def record_not_served(row: ClusterKind, *, now: datetime) -> None:
     """The cluster does not have this kind; nothing is missed by not reading it."""
     if row.state != ReadState.NOT_SERVED:
@@ -379,55 +393,6 @@ def close_gaps(cluster_id: int, kinds: Sequence[str], *, now: datetime) -> int:
 def raise_revision(cluster_id: int) -> None:
     """Something that pages show of this cluster has changed."""
     Cluster.objects.filter(pk=cluster_id).update(revision=F("revision") + 1)
-
-
-@dataclass(frozen=True, slots=True)
-class NodeState:
-    """A node as it was told; `is_gone` when it was deleted."""
-
-    name: str
-    is_ready: bool | None
-    is_gone: bool = False
-
-
-def record_nodes(
-    cluster_id: int, nodes: Sequence[NodeState], *, is_whole: bool, now: datetime
-) -> tuple[int, int]:
-    """Store what changed among these nodes; `is_whole` when they are all that there are.
-
-    Returns how many rows changed, and how many nodes more or fewer there are.
-    """
-    latest = {node.name: node for node in nodes}
-    rows = ClusterNode.objects.filter(cluster_id=cluster_id)
-    known = dict(
-        (rows if is_whole else rows.filter(name__in=latest)).values_list("name", "is_ready")
-    )
-    gone = {name for name, node in latest.items() if node.is_gone and name in known}
-    if is_whole:
-        gone |= known.keys() - latest.keys()
-    changed = [
-        node
-        for name, node in latest.items()
-        if not node.is_gone and (name not in known or known[name] != node.is_ready)
-    ]
-    if gone:
-        rows.filter(name__in=gone).delete()
-    if changed:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "INSERT INTO clusters_clusternode (cluster_id, name, is_ready, changed_at)"
-                " SELECT %s, name, is_ready, %s FROM unnest(%s::text[], %s::bool[]) AS n (name, is_ready)"
-                " ON CONFLICT (cluster_id, name) DO UPDATE"
-                " SET is_ready = excluded.is_ready, changed_at = excluded.changed_at",
-                [
-                    cluster_id,
-                    now,
-                    [n.name for n in changed],
-                    [n.is_ready for n in changed],
-                ],
-            )
-    added = sum(node.name not in known for node in changed)
-    return len(gone) + len(changed), added - len(gone)
 
 
 def _update(row: ClusterKind, fields: Mapping[str, Any]) -> None:

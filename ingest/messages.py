@@ -6,10 +6,9 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from objects.services.log import Change
-
 if TYPE_CHECKING:
-    from clusters.services import KindFailure, NodeState
+    from clusters.services import KindFailure
+    from objects.services.log import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +23,13 @@ class Changed:
     """An object that may be news; `resource_version` is where a watch goes on, None within a full read."""
 
     kind: str
-    change: Change | NodeState
+    change: Change
     resource_version: str | None
 
     @property
     def size(self) -> int:
         """Bytes that it holds in memory, roughly."""
-        return len(self.change.content) if isinstance(self.change, Change) else 100
+        return len(self.change.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +50,13 @@ class CursorMoved:
 
 @dataclass(frozen=True, slots=True)
 class ReadingDone:
-    """A full read has met everything that there is: by uid, or by name for nodes; `missing` are ids of objects it did not meet."""
+    """A full read has met everything that there is, by uid; `missing` are ids of objects it did not meet."""
 
     kind: str
     resource_version: str
     api_version: str
     seen: frozenset[str]
     missing: tuple[int, ...] = ()
-    nodes: tuple[NodeState, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,9 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-import msgspec
 from django.db import connection as database
 
-from clusters.services import RELIST, RESTORED, KindFailure, NodeState
-from dra.parsing import parse_node
+from clusters.services import RELIST, RESTORED, KindFailure
 from ingest.channel import Channel, Closed
 from ingest.messages import (
     Changed,
@@ -34,7 +32,6 @@ from ingest.messages import (
 )
 from kube.digest import body_digest
 from kube.failures import Expired, KubeFailure
-from kube.kinds import NODE, ServedResource
 from kube.objects import InitialDone, Seen
 from kube.watching import is_from_the_future, read_initial, watch_window
 from objects import queries
@@ -43,6 +40,7 @@ from objects.services.log import Change
 
 if TYPE_CHECKING:
     from kube.connect import Connection
+    from kube.kinds import ServedResource
 
 # The API server sends no bookmark in shorter windows.
 _SHORTEST_WINDOW_SECONDS: Final = 5
@@ -139,9 +137,6 @@ class Reader:
     def _read_all(self) -> None:
         self.round.set_reading(self.kind, is_reading=True)
         self.channel.put(ReadingBegan(self.kind))
-        if self.kind == NODE.name:
-            self._read_all_nodes()
-            return
         known = queries.living_digests(self.cluster_id, self.kind)
         database.close()
         seen: set[str] = set()
@@ -153,16 +148,6 @@ class Reader:
                 self._meet(event, seen, known)
                 if not len(seen) % _COUNT_EVERY:
                     self.channel.put(Counted(self.kind, len(seen)))
-
-    def _read_all_nodes(self) -> None:
-        nodes: dict[str, NodeState] = {}
-        for event in read_initial(self.connection, self.served):
-            if isinstance(event, InitialDone):
-                living = [node for node in nodes.values() if not node.is_gone]
-                names = frozenset(node.name for node in living)
-                self._end_reading(event, names, nodes=tuple(living))
-            elif isinstance(event, Seen):
-                nodes[event.name] = node_state(event)
 
     def _meet(
         self,
@@ -189,12 +174,11 @@ class Reader:
         done: InitialDone,
         seen: frozenset[str],
         *,
-        missing: tuple[int, ...] = (),
-        nodes: tuple[NodeState, ...] | None = None,
+        missing: tuple[int, ...],
     ) -> None:
         self.resource_version = done.resource_version
         version, api_version = done.resource_version, self.served.group_version
-        self.channel.put(ReadingDone(self.kind, version, api_version, seen, missing, nodes))
+        self.channel.put(ReadingDone(self.kind, version, api_version, seen, missing))
         self.round.set_reading(self.kind, is_reading=False)
 
     def _watch(self) -> None:
@@ -209,8 +193,6 @@ class Reader:
             self.resource_version = event.resource_version
             if not isinstance(event, Seen):
                 self.channel.put(CursorMoved(self.kind, event.resource_version))
-            elif self.kind == NODE.name:
-                self.channel.put(Changed(self.kind, node_state(event), event.resource_version))
             else:
                 change = change_of(event, op=_OPS[event.type])
                 self.channel.put(Changed(self.kind, change, event.resource_version))
@@ -265,12 +247,3 @@ def object_uid(event: Seen) -> uuid.UUID:
         return uuid.UUID(event.uid)
     except ValueError:
         return uuid.uuid5(uuid.NAMESPACE_OID, f"{event.kind}/{event.namespace}/{event.name}")
-
-
-def node_state(event: Seen) -> NodeState:
-    """Of a node only its name and readiness are kept."""
-    if event.type == "deleted":
-        return NodeState(event.name, None, is_gone=True)
-    status = msgspec.json.decode(event.status) if event.status else None
-    node = parse_node({"metadata": {"name": event.name}, "status": status}).value
-    return NodeState(event.name, node.is_ready if node else None)

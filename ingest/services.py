@@ -143,6 +143,7 @@ def _sync(cluster: Cluster, *, seconds: float, clock: Callable[[], datetime]) ->
         cursors={kind: row.resource_version for kind, row in rows.items()},
         reading=set(),
         first_reads={kind for kind, row in rows.items() if row.last_synced_at is None},
+        outdated=frozenset(kind for kind, row in rows.items() if clusters.is_outdated(row)),
     )
     writer.begin()
     due = _due(writer, rows, capabilities, now=now)

@@ -11,7 +11,6 @@ from clusters import registry
 from clusters import services as clusters
 from clusters.choices import ReadState
 from clusters.models import ClusterKind
-from clusters.services import NodeState
 from ingest.messages import (
     Changed,
     Counted,
@@ -22,9 +21,10 @@ from ingest.messages import (
     ReadingBegan,
     ReadingDone,
 )
-from kube.kinds import DEVICE_TAINT_RULE, NODE, RESOURCE_CLAIM
+from kube.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM
 from objects import queries
-from objects.services.log import Change, Moved, record_changes, record_missing
+from objects.services.living import living_objects
+from objects.services.log import Moved, record_changes, record_missing
 from objects.services.staging import Cursor, open_cursor
 from pools.models import DirtyPool
 from pools.services import derive
@@ -34,9 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from clusters.registry import WatchedKind
     from dra.values import PoolKey, Release, TaintRule
 
 _POOLS_AT_ONCE: Final = 128
+_OBJECTS_AT_ONCE: Final = 500
 
 
 @dataclass(slots=True)
@@ -60,6 +62,8 @@ class Writer:
     reading: set[str]
     # Kinds that were never read to the end.
     first_reads: set[str]
+    # Kinds whose rows are made in another way by now.
+    outdated: frozenset[str] = frozenset()
     tallies: dict[str, Tally] = field(default_factory=dict)
     _knowledge: derive.Knowledge | None = None
     _has_dirty: bool = False
@@ -67,7 +71,24 @@ class Writer:
     def begin(self) -> None:
         """Take up what is known already."""
         self._knowledge = self._known(())
+        for entry in registry.watched_kinds():
+            if entry.name in self.outdated:
+                self._record_anew(entry)
         self._has_dirty = DirtyPool.objects.filter(cluster_id=self.cluster_id).exists()
+
+    def _record_anew(self, entry: WatchedKind) -> None:
+        """Make the rows of a kind anew from what the log has of its living objects."""
+        with transaction.atomic(), open_cursor() as cursor:
+            row = clusters.lock_kinds(self.cluster_id, {entry.name: self.cursors[entry.name]})[
+                entry.name
+            ]
+            now = self.clock()
+            for living in living_objects(self.cluster_id, entry.name, at_once=_OBJECTS_AT_ONCE):
+                if entry.record is not None:
+                    touched = entry.record(cursor, self.cluster_id, living, now=now)
+                    derive.mark_dirty(cursor, self.cluster_id, touched)
+            clusters.note_recorded(row, record_version=entry.record_version)
+            clusters.raise_revision(self.cluster_id)
 
     def set_not_served(self, kind: str) -> None:
         """The cluster does not have this kind."""
@@ -110,35 +131,22 @@ class Writer:
         moved = record_changes(
             cursor,
             self.cluster_id,
-            [message.change for message in changed if isinstance(message.change, Change)],
+            [message.change for message in changed],
             now=now,
         )
-        nodes = [message.change for message in changed if isinstance(message.change, NodeState)]
-        node_changes, node_difference = self._store_nodes(nodes, now=now)
         for kind, row in rows.items():
             mine = [each for each in moved if each.change.kind == kind]
             version = _latest_version(kind, messages)
             if version is None:
                 continue
-            is_node = kind == NODE.name
             clusters.move_cursor(
                 row,
                 resource_version=version,
-                has_changed=bool(node_changes if is_node else mine),
-                count=node_difference if is_node else _difference(mine),
+                has_changed=bool(mine),
+                count=_difference(mine),
                 now=now,
             )
         return moved
-
-    def _store_nodes(self, nodes: Sequence[NodeState], *, now: datetime) -> tuple[int, int]:
-        if not nodes:
-            return 0, 0
-        changes, difference = clusters.record_nodes(
-            self.cluster_id, nodes, is_whole=False, now=now
-        )
-        if changes:
-            clusters.raise_revision(self.cluster_id)
-        return changes, difference
 
     def _store_last(
         self, cursor: Cursor, rows: dict[str, ClusterKind], last: Message, *, now: datetime
@@ -165,25 +173,19 @@ class Writer:
         self, cursor: Cursor, row: ClusterKind, done: ReadingDone, *, now: datetime
     ) -> list[Moved]:
         """Everything was met: what is stored as living and was not met is gone."""
-        missing: list[Moved] = []
-        if done.nodes is not None:
-            changes, _ = clusters.record_nodes(self.cluster_id, done.nodes, is_whole=True, now=now)
-            has_changed = bool(changes)
-        else:
-            missing = record_missing(cursor, self.cluster_id, done.missing, now=now)
-            if queries.living_count(self.cluster_id, done.kind) != len(done.seen):
-                # Somebody else has stored objects since the reader looked: what it did not meet is gone as well.
-                living = queries.living_versions(self.cluster_id, done.kind)
-                gone = [living[uid][2] for uid in living.keys() - done.seen]
-                missing += record_missing(cursor, self.cluster_id, gone, now=now)
-            tally = self.tallies.get(done.kind)
-            has_changed = bool(missing) or bool(tally and tally.changes)
+        missing = record_missing(cursor, self.cluster_id, done.missing, now=now)
+        if queries.living_count(self.cluster_id, done.kind) != len(done.seen):
+            # Somebody else has stored objects since the reader looked: what it did not meet is gone as well.
+            living = queries.living_versions(self.cluster_id, done.kind)
+            gone = [living[uid][2] for uid in living.keys() - done.seen]
+            missing += record_missing(cursor, self.cluster_id, gone, now=now)
+        tally = self.tallies.get(done.kind)
         clusters.end_reading(
             row,
             resource_version=done.resource_version,
             count=len(done.seen),
             api_version=done.api_version,
-            has_changed=has_changed,
+            has_changed=bool(missing) or bool(tally and tally.changes),
             now=now,
         )
         return missing

@@ -204,6 +204,88 @@ class Allocation(models.Model):
         return f"{self.claim_namespace}/{self.claim_name} holds {self.driver}/{self.pool_name}/{self.device}"
 
 
+class Node(models.Model):
+    """A node of a cluster by its name; one that is made anew under the same name is the same row."""
+
+    pk = models.CompositePrimaryKey("cluster_id", "id")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    id = models.BigIntegerField(db_default=_nextval("pools_node_id_seq"))
+    name = models.TextField()
+    # In the object log; its body is there.
+    object_id = models.BigIntegerField()
+    uid = models.TextField()
+    # When the cluster made it; None when it does not say.
+    created_at = models.DateTimeField(null=True)
+    # None while its kubelet has not said, or has fallen silent.
+    is_ready = models.BooleanField(null=True)
+    ready_reason = models.TextField(blank=True)
+    ready_message = models.TextField(blank=True)
+    is_unschedulable = models.BooleanField(default=False)
+    labels = models.JSONField(default=dict)
+    # [{"key", "value", "effect", "timeAdded"}].
+    taints = models.JSONField(default=list)
+    # [{"type", "address"}].
+    addresses = models.JSONField(default=list)
+    # Of its nodeInfo, by the names there.
+    facts = models.JSONField(default=dict)
+    problems = models.JSONField(default=list)
+    first_seen_at = models.DateTimeField()
+    changed_at = models.DateTimeField()
+    # Set when it is no longer in the cluster; the row stays, since pools and history name it.
+    vanished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(name="node_once", fields=("cluster", "name")),)
+        indexes = (
+            models.Index(name="node_id", fields=("id",)),
+            models.Index(name="node_list", fields=("name", "id")),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DeviceClass(models.Model):
+    """A DeviceClass of a cluster by its name; one that is made anew under the same name is the same row."""
+
+    pk = models.CompositePrimaryKey("cluster_id", "id")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    id = models.BigIntegerField(db_default=_nextval("pools_deviceclass_id_seq"))
+    name = models.TextField()
+    # In the object log; its body is there.
+    object_id = models.BigIntegerField()
+    uid = models.TextField()
+    # When the cluster made it; None when it does not say.
+    created_at = models.DateTimeField(null=True)
+    # CEL expressions, all of which a device has to meet.
+    selectors = models.JSONField(default=list)
+    # Empty: containers cannot ask for it as an extended resource of a name of its own.
+    extended_resource_name = models.TextField(blank=True)
+    # Names of drivers that it has configuration for.
+    config_drivers = models.JSONField(default=list)
+    problems = models.JSONField(default=list)
+    first_seen_at = models.DateTimeField()
+    changed_at = models.DateTimeField()
+    # Set when it is no longer in the cluster; the row stays, since claims and history name it.
+    vanished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(name="device_class_once", fields=("cluster", "name")),
+        )
+        indexes = (
+            models.Index(name="device_class_id", fields=("id",)),
+            models.Index(name="device_class_list", fields=("name", "id")),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class DirtyPool(models.Model):
     """A pool of which something is stored that its figures do not show yet; gone once it was derived."""
 

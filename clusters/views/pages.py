@@ -19,7 +19,7 @@ from clusters.models import Cluster, ClusterKind, Gap
 from clusters.views.frame import Scope, grant_command, kinds_of, was_read
 from clusters.views.live import Live, live_page
 from kube.capabilities import Capabilities
-from kube.kinds import KINDS
+from kube.kinds import KINDS, NODE, Kind
 from ui.snapshot import Snapshot
 
 CHANGE = "clusters.change_cluster"
@@ -104,8 +104,8 @@ class ClusterPage:
     was_read: bool
     # Kinds that are followed and were never read, in words; empty: none, or all of them.
     unread: str
-    are_nodes_known: bool
-    nodes_total: int
+    # None: not read yet.
+    nodes_total: int | None
     nodes_not_ready: tuple[str, ...]
     may_change: bool
     are_pool_status_requests_made: bool
@@ -188,7 +188,7 @@ def cluster_page(snapshot: Snapshot, row: Cluster, *, may_change: bool) -> Clust
     now = snapshot.now
     fresh = queries.freshness([row])[row.pk]
     found = _capabilities(row)
-    nodes = list(queries.nodes(snapshot, row.pk))
+    nodes = next((kind for kind in row.kinds.all() if kind.kind == NODE.name), None)
     components, gates = _gates(found)
     return ClusterPage(
         answer=_detail_answer(row, fresh, now=now),
@@ -202,15 +202,18 @@ def cluster_page(snapshot: Snapshot, row: Cluster, *, may_change: bool) -> Clust
         gaps=_gap_lines(queries.latest_gaps(snapshot, row.pk)),
         was_read=was_read(row),
         unread=_unread(row),
-        are_nodes_known=any(
-            kind.kind == "Node" and kind.last_synced_at for kind in row.kinds.all()
-        ),
-        nodes_total=len(nodes),
-        nodes_not_ready=tuple(node.name for node in nodes if node.is_ready is False),
+        nodes_total=nodes.object_count if nodes and nodes.last_synced_at else None,
+        nodes_not_ready=_needing_attention(snapshot, NODE, row.pk),
         may_change=may_change,
         are_pool_status_requests_made=queries.makes_pool_status_requests(row),
         grant_pool_status=grant_command("ResourcePoolStatusRequest"),
     )
+
+
+def _needing_attention(snapshot: Snapshot, kind: Kind, cluster_id: int) -> tuple[str, ...]:
+    entry = registry.watched_kind(kind.name)
+    find = entry.needing_attention if entry else None
+    return tuple(find(snapshot, cluster_id)) if find else ()
 
 
 def _unread(row: Cluster) -> str:

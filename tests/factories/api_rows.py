@@ -15,6 +15,7 @@ from objects.models import Body, KubeObject
 from pools.models import (
     Allocation,
     Device,
+    Node,
     Pool,
     PoolHour,
     PoolSample,
@@ -60,6 +61,23 @@ def cluster(name: str = "prod", *, synced_at: datetime | None = NOON, **fields: 
             last_synced_at=synced_at,
         )
     return made
+
+
+def node(
+    of: Cluster, name: str = "node-1", *, is_ready: bool | None = True, **fields: Any
+) -> Node:
+    return Node.objects.create(
+        cluster=of,
+        name=name,
+        is_ready=is_ready,
+        **{
+            "object_id": 0,
+            "uid": f"uid-{name}",
+            "first_seen_at": NOON,
+            "changed_at": NOON,
+            **fields,
+        },
+    )
 
 
 def pool(of: Cluster, name: str = "node-1", **fields: Any) -> Pool:

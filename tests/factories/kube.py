@@ -73,6 +73,15 @@ def taint_rule(
     }
 
 
+def device_class(name: str, *, driver: str = DRIVER) -> dict[str, Any]:
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "metadata": {"name": name},
+        "spec": {"selectors": [{"cel": {"expression": f"device.driver == '{driver}'"}}]},
+    }
+
+
 def node(name: str, *, ready: bool = True) -> dict[str, Any]:
     return {
         "apiVersion": "v1",

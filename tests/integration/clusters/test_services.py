@@ -1,20 +1,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from django.db import IntegrityError, transaction
 
 from clusters import services
 from clusters.choices import PoolStatusMode, Reach, Source
-from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
-from clusters.services import KindFailure, NodeState
+from clusters.models import Cluster, ClusterKind, Gap
+from clusters.services import KindFailure
 from kube.targets import Target
 from tests.factories.clusters import NOON, watched_cluster
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 pytestmark = pytest.mark.django_db
 
@@ -242,36 +238,6 @@ def test_begin_reading_shows_a_first_read_and_keeps_a_later_one_quiet() -> None:
 
     assert (first.state, first.read_count) == ("reading", 500)
     assert (kind(cluster).state, kind(cluster).read_count) == ("watching", None)
-
-
-def node_rows(cluster: Cluster) -> dict[str, bool | None]:
-    return dict(ClusterNode.objects.filter(cluster=cluster).values_list("name", "is_ready"))
-
-
-@pytest.mark.parametrize(
-    ("nodes", "is_whole", "counts", "expected"),
-    [
-        ([NodeState("a", True)], False, (0, 0), {"a": True, "b": None}),
-        ([NodeState("a", False)], False, (1, 0), {"a": False, "b": None}),
-        ([NodeState("b", None, is_gone=True)], False, (1, -1), {"a": True}),
-        ([NodeState("c", True)], False, (1, 1), {"a": True, "b": None, "c": True}),
-        ([NodeState("c", True)], True, (3, -1), {"c": True}),
-        ([NodeState("x", None, is_gone=True)], False, (0, 0), {"a": True, "b": None}),
-    ],
-)
-def test_record_nodes_writes_what_differs(
-    nodes: Sequence[NodeState],
-    is_whole: bool,
-    counts: tuple[int, int],
-    expected: dict[str, bool | None],
-) -> None:
-    cluster = watched_cluster()
-    both = [NodeState("a", True), NodeState("b", None)]
-    services.record_nodes(cluster.pk, both, is_whole=True, now=NOON)
-
-    changed = services.record_nodes(cluster.pk, nodes, is_whole=is_whole, now=NOON + MINUTE)
-
-    assert (changed, node_rows(cluster)) == (counts, expected)
 
 
 def test_gap_that_ends_before_it_began_is_refused() -> None:

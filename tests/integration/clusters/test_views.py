@@ -269,9 +269,10 @@ def test_cluster_page_without_gaps_says_so_only_of_what_was_read(
 
 
 def test_cluster_page_names_nodes_that_are_not_ready(visit: Visit, cluster: Cluster) -> None:
-    cluster.kinds.create(kind="Node", state="watching", last_synced_at=NOON)
-    for name, is_ready in (("a", True), ("b", False), ("c", None)):
-        cluster.nodes.create(name=name, is_ready=is_ready, changed_at=NOON)
+    cluster.kinds.create(kind="Node", state="watching", last_synced_at=NOON, object_count=3)
+    api_rows.node(cluster, "a")
+    api_rows.node(cluster, "b", is_ready=False)
+    api_rows.node(cluster, "c", is_ready=None)
 
     page = visit(f"/clusters/{cluster.pk}/")
 
@@ -285,7 +286,7 @@ def test_cluster_page_whatever_happened_takes_the_same_queries(
 ) -> None:
     for number in range(gaps):
         api_rows.gap(cluster, kind=f"Kind{number}")
-        cluster.nodes.create(name=f"n-{number}", is_ready=False, changed_at=NOON)
+        api_rows.node(cluster, f"n-{number}", is_ready=False)
 
     # Session, person and their rights 4, the snapshot 4, the cluster with kinds 2, the frame 3, nodes and gaps 2.
     with django_assert_num_queries(15):

@@ -10,10 +10,10 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import connection
 
 from clusters import services
-from clusters.models import Cluster, ClusterKind, ClusterNode, Gap
+from clusters.models import Cluster, ClusterKind, Gap
 from ingest.services import SyncResult
 from objects.models import KubeObject, ObjectEvent
-from pools.models import Device, Pool, PoolSample
+from pools.models import Device, DeviceClass, Node, Pool, PoolSample
 from tests.factories import kube
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def test_sync_first_time_shows_the_whole_cluster(
         "gpu-1": "unavailable",
         "gpu-2": "available",
     }
-    assert list(ClusterNode.objects.values_list("name", "is_ready")) == [("node-1", True)]
+    assert list(Node.objects.values_list("name", "is_ready")) == [("node-1", True)]
     assert list(
         ClusterKind.objects.order_by("kind").values_list("kind", "state", "object_count")
     ) == [
@@ -77,9 +77,47 @@ def test_sync_first_time_shows_the_whole_cluster(
     ]
     assert sorted(events(cluster)) == [
         ("resync_added", "claim-a"),
+        ("resync_added", "node-1"),
         ("resync_added", "rule-a"),
         ("resync_added", "slice-a"),
     ]
+
+
+@pytest.mark.usefixtures("following")
+def test_watch_gives_nodes_a_history_without_their_heartbeats(
+    simulator: Simulator, cluster: Cluster
+) -> None:
+    node = kube.node("node-1")
+    simulator.put(node)
+    eventually(lambda: Node.objects.filter(is_ready=True).exists())
+
+    node["status"]["images"] = [{"names": ["a"]}]
+    simulator.put(node)
+    simulator.put(kube.node("node-1", ready=False))
+    eventually(lambda: Node.objects.filter(is_ready=False).exists())
+    simulator.delete("Node", "node-1")
+    eventually(lambda: Node.objects.get().vanished_at is not None)
+
+    # The first may have been found by a full read.
+    assert events(cluster)[1:] == [("modified", "node-1"), ("deleted", "node-1")]
+
+
+def test_sync_makes_rows_of_what_is_stored_where_they_are_made_in_another_way_by_now(
+    simulator: Simulator, cluster: Cluster, sync: Sync
+) -> None:
+    simulator.put_all([kube.device_class("gpu"), kube.resource_slice("slice-a")])
+    sync()
+    DeviceClass.objects.all().delete()
+    Pool.objects.all().delete()
+    ClusterKind.objects.filter(kind__in=("DeviceClass", "ResourceSlice")).update(record_version=0)
+
+    sync()
+
+    assert list(DeviceClass.objects.values_list("name", "selectors")) == [
+        ("gpu", ["device.driver == 'gpu.example.com'"])
+    ]
+    assert figures() == (1, True, 2, 0, 0, 2)
+    assert set(ClusterKind.objects.values_list("record_version", flat=True)) == {1}
 
 
 @pytest.mark.usefixtures("following")
