@@ -14,6 +14,7 @@ from objects.services import bodies, keeping
 from objects.services.partitions import LOG, drop_partitions, ensure_partitions
 from pools.models import PoolStatusRequest
 from pools.services import rollups
+from pools.services.tables import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,7 @@ class Retention(Protocol):
 
 def keep_storage(retention: Retention, *, now: datetime) -> None:
     """Everything that keeps the storage in shape; each step may be repeated, and one cluster's trouble is its own."""
-    ensure_partitions([*LOG, *rollups.SAMPLES, *rollups.HOURS], now=now)
+    ensure_partitions([*LOG, *VERSIONS, *rollups.SAMPLES, *rollups.HOURS], now=now)
     for cluster_id in Cluster.objects.order_by("pk").values_list("pk", flat=True):
         _keep_cluster(cluster_id, now=now)
     _drop_old(retention, now=now)
@@ -66,7 +67,7 @@ def _logged_failure(cluster_id: int, step: str) -> Iterator[None]:
 def _drop_old(retention: Retention, *, now: datetime) -> None:
     oldest = now - timedelta(days=retention.retention_days)
     oldest_rollup = now - timedelta(days=retention.rollup_retention_days)
-    dropped = drop_partitions([*LOG, *rollups.SAMPLES], before=oldest)
+    dropped = drop_partitions([*LOG, *VERSIONS, *rollups.SAMPLES], before=oldest)
     dropped += drop_partitions(rollups.HOURS, before=oldest_rollup)
     PoolStatusRequest.objects.filter(created_at__lt=oldest, is_removed=True).delete()
     Gap.objects.filter(ended_at__lt=oldest_rollup).delete()

@@ -41,6 +41,7 @@ from objects.services.partitions import LOG, ensure_partitions
 from objects.services.staging import open_cursor
 from pools.services import derive
 from pools.services.rollups import HOURS, SAMPLES
+from pools.services.tables import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -126,7 +127,7 @@ def clusters_in_sync() -> set[int]:
 
 def _sync(cluster: Cluster, *, seconds: float, clock: Callable[[], datetime]) -> SyncResult:
     now = clock()
-    ensure_partitions([*LOG, *SAMPLES, *HOURS], now=now)
+    ensure_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=now)
     try:
         connection = connect(clusters.target_of(cluster))
         capabilities = capabilities_of(cluster, connection, clock=clock)

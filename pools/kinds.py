@@ -5,7 +5,9 @@ from datetime import timedelta
 from clusters.registry import WatchedKind, watch
 from kube.kinds import DEVICE_CLASS, DEVICE_TAINT_RULE, NODE, RESOURCE_CLAIM, RESOURCE_SLICE
 from pools.queries.nodes import nodes_not_ready
-from pools.services import allocations, device_classes, nodes, slices, taint_rules
+from pools.services import allocations, slices, taint_rules
+from pools.services.device_classes import DEVICE_CLASS_ROWS
+from pools.services.nodes import NODE_ROWS
 
 watch(
     WatchedKind(RESOURCE_SLICE, record=slices.record_slices, are_figures_made_of_it=True),
@@ -17,7 +19,7 @@ watch(
         # Claims come and go all day, and there are few at a time.
         shortest_checkpoint_interval=timedelta(hours=1),
     ),
-    WatchedKind(DEVICE_CLASS, record=device_classes.record_device_classes),
+    WatchedKind(DEVICE_CLASS, record=DEVICE_CLASS_ROWS.record),
     # After slices: a rule touches the pools that have one.
     WatchedKind(
         DEVICE_TAINT_RULE,
@@ -25,5 +27,5 @@ watch(
         are_figures_made_of_it=True,
         is_unknown_when_forbidden=True,
     ),
-    WatchedKind(NODE, record=nodes.record_nodes, needing_attention=nodes_not_ready),
+    WatchedKind(NODE, record=NODE_ROWS.record, needing_attention=nodes_not_ready),
 )

@@ -224,15 +224,16 @@ class Node(models.Model):
     ready_message = models.TextField(blank=True)
     is_unschedulable = models.BooleanField(default=False)
     labels = models.JSONField(default=dict)
-    # [{"key", "value", "effect", "timeAdded"}].
+    # [{"key", "value", "effect", "added_at"}].
     taints = models.JSONField(default=list)
     # [{"type", "address"}].
     addresses = models.JSONField(default=list)
     # Of its nodeInfo, by the names there.
     facts = models.JSONField(default=dict)
+    # Codes and parameters.
     problems = models.JSONField(default=list)
     first_seen_at = models.DateTimeField()
-    changed_at = models.DateTimeField()
+    since = models.DateTimeField()
     # Set when it is no longer in the cluster; the row stays, since pools and history name it.
     vanished_at = models.DateTimeField(null=True)
 
@@ -267,9 +268,10 @@ class DeviceClass(models.Model):
     extended_resource_name = models.TextField(blank=True)
     # Names of drivers that it has configuration for.
     config_drivers = models.JSONField(default=list)
+    # Codes and parameters.
     problems = models.JSONField(default=list)
     first_seen_at = models.DateTimeField()
-    changed_at = models.DateTimeField()
+    since = models.DateTimeField()
     # Set when it is no longer in the cluster; the row stays, since claims and history name it.
     vanished_at = models.DateTimeField(null=True)
 

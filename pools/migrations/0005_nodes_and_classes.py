@@ -3,10 +3,13 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+from objects.services.past import KeepVersions
+
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("clusters", "0002_nodes_and_classes"),
+        ("objects", "0004_past"),
+        ("clusters", "0003_nodes_and_classes"),
         ("pools", "0004_pool_sort_indexes"),
     ]
 
@@ -50,7 +53,7 @@ class Migration(migrations.Migration):
                 ("config_drivers", models.JSONField(default=list)),
                 ("problems", models.JSONField(default=list)),
                 ("first_seen_at", models.DateTimeField()),
-                ("changed_at", models.DateTimeField()),
+                ("since", models.DateTimeField()),
                 ("vanished_at", models.DateTimeField(null=True)),
                 (
                     "cluster",
@@ -108,7 +111,7 @@ class Migration(migrations.Migration):
                 ("facts", models.JSONField(default=dict)),
                 ("problems", models.JSONField(default=list)),
                 ("first_seen_at", models.DateTimeField()),
-                ("changed_at", models.DateTimeField()),
+                ("since", models.DateTimeField()),
                 ("vanished_at", models.DateTimeField(null=True)),
                 (
                     "cluster",
@@ -130,4 +133,6 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        KeepVersions("pools_node", indexes=("(cluster_id, id, until)",)),
+        KeepVersions("pools_deviceclass", indexes=("(cluster_id, id, until)",)),
     ]

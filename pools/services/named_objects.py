@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from objects.services.staging import Cursor, as_jsonb, as_text, stage_rows
+from dra.shapes import statement_shape
+from objects.services.staging import Cursor, as_jsonb, as_text
+from objects.services.versions import Scope, VersionedTable, merge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from dra.parsing import Parsed
     from dra.values import PoolKey
@@ -19,69 +21,46 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedTable:
-    """A table of such rows: beside what each of them has, `columns` by name and type, filled from a value of the core."""
+class NamedObjects:
+    """One kind of them: its table, and how a row is made of an object."""
 
-    name: str
-    columns: Mapping[str, str]
+    table: VersionedTable
     parse: Callable[[Any], Parsed[Any]]
-    row: Callable[[Any], tuple[Any, ...]]
+    """To a value of the core, or to None where even its name cannot be read."""
+    own_values: Callable[[Any], tuple[Any, ...]]
+    """Of such a value, those of the table's values that only this kind has."""
+
+    def record(
+        self, cursor: Cursor, cluster_id: int, moved: Sequence[Moved], /, *, now: datetime
+    ) -> frozenset[PoolKey]:
+        """Bring the rows of these objects up to date. No figure of a pool rests on them, so no pool is touched."""
+        values = [(each.object_id, self._value(each)) for each in moved]
+        gone = [object_id for object_id, value in values if value is None]
+        rows = [
+            (*_common_values(object_id, value), *self.own_values(value))
+            for object_id, value in values
+            if value is not None
+        ]
+        scope = Scope("object_id", gone) if gone else None
+        merge(cursor, self.table, cluster_id, rows, now=now, scope=scope, is_wanted=False)
+        return frozenset()
+
+    def _value(self, moved: Moved) -> Any:
+        if moved.after is None:
+            return None
+        try:
+            return self.parse(msgspec.json.decode(moved.change.content)).value
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
 
 
-_COMMON: Final = {
-    "object_id": "int8",
-    "name": "text",
-    "uid": "text",
-    "created_at": "timestamptz",
-    "problems": "jsonb",
-}
-
-
-def record_named(
-    table: NamedTable, cursor: Cursor, cluster_id: int, moved: Sequence[Moved], /, *, now: datetime
-) -> frozenset[PoolKey]:
-    """Bring the rows of these objects up to date. No figure of a pool rests on them, so no pool is touched."""
-    values = [(each.object_id, _value(table, each)) for each in moved]
-    gone = [object_id for object_id, value in values if value is None]
-    if gone:
-        cursor.execute(
-            f"UPDATE {table.name} SET vanished_at = %s, changed_at = %s"  # noqa: S608 -- made of constants
-            " WHERE cluster_id = %s AND object_id = ANY(%s) AND vanished_at IS NULL",
-            (now, now, cluster_id, gone),
-        )
-    living = [(object_id, value) for object_id, value in values if value is not None]
-    if living:
-        staged = f"staged_{table.name}"
-        stage_rows(
-            cursor,
-            staged,
-            {**_COMMON, **table.columns},
-            ((*_common(object_id, value), *table.row(value)) for object_id, value in living),
-        )
-        cursor.execute(_merge(table, staged), {"cluster": cluster_id, "now": now})
-    return frozenset()
-
-
-def _value(table: NamedTable, moved: Moved) -> Any:
-    if moved.after is None:
-        return None
-    try:
-        return table.parse(msgspec.json.decode(moved.change.content)).value
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-
-
-def _common(object_id: int, value: Any) -> tuple[Any, ...]:
-    problems = [
-        {"code": each.code, "message": each.message, "severity": each.severity}
-        for each in value.problems
-    ]
+def _common_values(object_id: int, value: Any) -> tuple[Any, ...]:
     return (
-        object_id,
         as_text(value.name),
+        object_id,
         as_text(value.uid),
         _moment(value.created_at),
-        as_jsonb(problems),
+        as_jsonb([statement_shape(problem) for problem in value.problems]),
     )
 
 
@@ -91,18 +70,3 @@ def _moment(text: str | None) -> datetime | None:
     except ValueError:
         return None
     return moment if moment.tzinfo else None
-
-
-def _merge(table: NamedTable, staged: str) -> str:
-    """Rows that say the same already are not touched."""
-    columns = [*_COMMON, *table.columns]
-    listed = ", ".join(columns)
-    new = ", ".join(f"excluded.{column}" for column in columns)
-    old = ", ".join(f"t.{column}" for column in columns)
-    return (
-        f"INSERT INTO {table.name} AS t (cluster_id, {listed}, first_seen_at, changed_at)"  # noqa: S608 -- made of constants
-        f" SELECT %(cluster)s, {listed}, %(now)s, %(now)s FROM pg_temp.{staged}"
-        f" ON CONFLICT (cluster_id, name) DO UPDATE SET ({listed}) = ROW ({new}),"
-        " changed_at = excluded.changed_at, vanished_at = NULL"
-        f" WHERE (t.vanished_at, {old}) IS DISTINCT FROM (NULL, {new})"
-    )

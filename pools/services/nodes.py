@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dra.parsing import parse_node
 from objects.services.staging import as_jsonb, as_text
-from pools.services.named_objects import NamedTable, record_named
+from pools.services.named_objects import NamedObjects
+from pools.services.tables import NODES
 
 if TYPE_CHECKING:
     from dra.values import Node
 
 
-def _row(node: Node) -> tuple[Any, ...]:
+def _own_values(node: Node) -> tuple[Any, ...]:
     return (
         node.is_ready,
         as_text(node.ready_reason),
@@ -26,7 +26,7 @@ def _row(node: Node) -> tuple[Any, ...]:
                     "key": taint.key,
                     "value": taint.value,
                     "effect": taint.effect,
-                    "timeAdded": taint.added_at,
+                    "added_at": taint.added_at,
                 }
                 for taint in node.taints
             ]
@@ -36,20 +36,4 @@ def _row(node: Node) -> tuple[Any, ...]:
     )
 
 
-_NODES: Final = NamedTable(
-    "pools_node",
-    {
-        "is_ready": "bool",
-        "ready_reason": "text",
-        "ready_message": "text",
-        "is_unschedulable": "bool",
-        "labels": "jsonb",
-        "taints": "jsonb",
-        "addresses": "jsonb",
-        "facts": "jsonb",
-    },
-    parse=parse_node,
-    row=_row,
-)
-
-record_nodes = partial(record_named, _NODES)
+NODE_ROWS: Final = NamedObjects(NODES, parse=parse_node, own_values=_own_values)

@@ -74,7 +74,7 @@ def node(
             "object_id": 0,
             "uid": f"uid-{name}",
             "first_seen_at": NOON,
-            "changed_at": NOON,
+            "since": NOON,
             **fields,
         },
     )

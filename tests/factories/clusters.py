@@ -10,6 +10,7 @@ from clusters.choices import Source
 from kube.targets import Target
 from objects.services.partitions import LOG, ensure_partitions
 from pools.services.rollups import HOURS, SAMPLES
+from pools.services.tables import VERSIONS
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -19,7 +20,7 @@ NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
 
 def watched_cluster(name: str = "one", *, now: datetime = NOON) -> Cluster:
     """A cluster with its kinds, and partitions around `now`."""
-    ensure_partitions([*LOG, *SAMPLES, *HOURS], now=now)
+    ensure_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=now)
     wanted = services.WatchedCluster(
         name, Source.SIMULATED, Target("url", url="http://127.0.0.1:1")
     )

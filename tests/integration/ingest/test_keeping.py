@@ -16,6 +16,7 @@ from objects.services.partitions import LOG, ensure_partitions
 from pools.choices import Outcome
 from pools.models import PoolHour, PoolSample, PoolStatusRequest
 from pools.services.rollups import HOURS, SAMPLES
+from pools.services.tables import VERSIONS
 from tests.factories import kube
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def refused_checkpoints(cluster: Cluster) -> Iterator[None]:
 
 def test_keep_storage_writes_checkpoints_and_hours(cluster: Cluster, read_at: datetime) -> None:
     later = read_at + timedelta(hours=2)
-    ensure_partitions([*LOG, *SAMPLES, *HOURS], now=later)
+    ensure_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=later)
 
     keeping.keep_storage(Kept(30, 400), now=later)
 
@@ -102,7 +103,7 @@ def test_keep_storage_drops_what_is_too_old_and_still_knows_what_is_live(
         is_removed=True,
     )
     later = read_at + timedelta(days=40)
-    ensure_partitions([*LOG, *SAMPLES, *HOURS], now=later)
+    ensure_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=later)
 
     keeping.keep_storage(Kept(30, 400), now=later)
 

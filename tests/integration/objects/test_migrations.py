@@ -60,3 +60,27 @@ def test_event_kind_of_a_log_that_was_written_before(migrate: Migrate) -> None:
         cursor.execute("SELECT kind FROM objects_objectevent WHERE cluster_id = %s", [cluster.pk])
         assert cursor.fetchall() == [("ResourceClaim",)]
         cursor.execute("DELETE FROM objects_objectevent WHERE cluster_id = %s", [cluster.pk])
+
+
+def test_nodes_are_read_anew_and_rows_of_kinds_without_any_are_made_anew(migrate: Migrate) -> None:
+    apps = migrate("clusters", "0002_lease")
+    cluster = apps.get_model("clusters", "Cluster").objects.create(name="one", created_at=NOON)
+    apps.get_model("clusters", "ClusterNode").objects.create(
+        cluster=cluster, name="node-1", changed_at=NOON
+    )
+    kinds = apps.get_model("clusters", "ClusterKind")
+    kinds.objects.bulk_create(
+        [
+            kinds(cluster=cluster, kind=kind, resource_version="7")
+            for kind in ("DeviceClass", "Node", "ResourceSlice")
+        ]
+    )
+
+    apps = migrate("clusters", "0003_nodes_and_classes")
+
+    rows = apps.get_model("clusters", "ClusterKind").objects.order_by("kind")
+    assert list(rows.values_list("kind", "resource_version", "record_version")) == [
+        ("DeviceClass", "7", 0),
+        ("Node", "", 0),
+        ("ResourceSlice", "7", 1),
+    ]

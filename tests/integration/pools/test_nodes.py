@@ -11,12 +11,13 @@ from objects.services.log import record_changes
 from objects.services.staging import open_cursor
 from pools.models import DeviceClass, Node
 from pools.queries.nodes import nodes_not_ready
-from pools.services.device_classes import record_device_classes
-from pools.services.nodes import record_nodes
+from pools.services.device_classes import DEVICE_CLASS_ROWS
+from pools.services.nodes import NODE_ROWS
 from tests.factories import kube
 from tests.factories.changes import told
 from tests.factories.clusters import NOON, watched_cluster
 from tests.factories.snapshots import SNAPSHOT
+from ui.snapshot import open_snapshot
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -39,8 +40,8 @@ def store(
         moved = record_changes(cursor, cluster.pk, changes, now=now)
         nodes = [each for each in moved if each.change.kind == "Node"]
         classes = [each for each in moved if each.change.kind == "DeviceClass"]
-        record_nodes(cursor, cluster.pk, nodes, now=now)
-        record_device_classes(cursor, cluster.pk, classes, now=now)
+        NODE_ROWS.record(cursor, cluster.pk, nodes, now=now)
+        DEVICE_CLASS_ROWS.record(cursor, cluster.pk, classes, now=now)
 
 
 def values(row: Node | DeviceClass) -> dict[str, Any]:
@@ -50,6 +51,11 @@ def values(row: Node | DeviceClass) -> dict[str, Any]:
         for field in row._meta.fields
         if field.name not in left_out
     }
+
+
+def readiness_at(moment: datetime) -> list[tuple[object, ...]]:
+    with open_snapshot(SNAPSHOT.viewer, now=NOON, at=moment):
+        return list(Node.objects.values_list("name", "is_ready", "vanished_at"))
 
 
 def test_record_nodes_keeps_what_tells_one_from_another(cluster: Cluster) -> None:
@@ -79,13 +85,13 @@ def test_record_nodes_keeps_what_tells_one_from_another(cluster: Cluster) -> Non
         "is_unschedulable": True,
         "labels": {"zone": "a\ufffdb"},
         "taints": [
-            {"key": "k", "value": "", "effect": "NoExecute", "timeAdded": "2026-02-01T11:00:00Z"}
+            {"key": "k", "value": "", "effect": "NoExecute", "added_at": "2026-02-01T11:00:00Z"}
         ],
         "addresses": [{"type": "InternalIP", "address": "10.1.0.1"}],
         "facts": {"kubeletVersion": "v1.37.2"},
         "problems": [],
         "first_seen_at": NOON,
-        "changed_at": NOON,
+        "since": NOON,
         "vanished_at": None,
     }
 
@@ -118,7 +124,7 @@ def test_record_device_classes_keeps_selectors_and_names(cluster: Cluster) -> No
         "config_drivers": ["gpu.example.com"],
         "problems": [],
         "first_seen_at": NOON,
-        "changed_at": NOON,
+        "since": NOON,
         "vanished_at": None,
     }
 
@@ -130,7 +136,7 @@ def test_record_nodes_touches_only_rows_that_say_something_new(cluster: Cluster)
 
     store(cluster, kube.node("a"), relabelled, now=NOON + MINUTE, op=Op.MODIFIED)
 
-    assert list(Node.objects.order_by("name").values_list("name", "changed_at", "labels")) == [
+    assert list(Node.objects.order_by("name").values_list("name", "since", "labels")) == [
         ("a", NOON, {}),
         ("b", NOON + MINUTE, {"zone": "z"}),
     ]
@@ -167,6 +173,19 @@ def test_record_nodes_made_anew_under_its_name_before_the_old_one_is_missed_stay
     store(cluster, kube.node("a"), now=NOON + 2 * MINUTE, op=Op.RESYNC_DELETED)
 
     assert Node.objects.get().vanished_at is None
+
+
+def test_node_is_read_as_it_was_at_a_moment(cluster: Cluster) -> None:
+    store(cluster, kube.node("a"))
+    store(cluster, kube.node("a", ready=False), now=NOON + MINUTE, op=Op.MODIFIED)
+    store(cluster, kube.node("a"), now=NOON + 2 * MINUTE, op=Op.DELETED)
+
+    assert [readiness_at(NOON + step * MINUTE) for step in (-1, 0, 1, 2)] == [
+        [],
+        [("a", True, None)],
+        [("a", False, None)],
+        [("a", False, NOON + 2 * MINUTE)],
+    ]
 
 
 def test_nodes_not_ready_are_those_that_are_there_and_say_so(cluster: Cluster) -> None:

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("clusters", "0001_initial"),
+        ("clusters", "0002_lease"),
     ]
 
     operations = [
