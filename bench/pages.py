@@ -115,7 +115,7 @@ def line(each: Asked) -> str:
 
 def measure(*, only: Sequence[str] = (), times: int = TIMES) -> Iterator[Asked]:
     """Ask each address `times` times, signed in, over what DATABASE_URL names."""
-    client, places = _client(), _places()
+    client, places = signed_in(), _places()
     for name, pattern in {**POOLS, **API_POOLS, **OTHERS}.items():
         if only and not any(word in name for word in only):
             continue
@@ -123,10 +123,10 @@ def measure(*, only: Sequence[str] = (), times: int = TIMES) -> Iterator[Asked]:
         headers = dict(HTMX) if "live" in name else {}
         if "unchanged" in name:
             headers["If-None-Match"] = client.get(url, headers=headers).headers["ETag"]
-        yield _ask(client, name, url, headers=headers, times=times)
+        yield ask(client, name, url, headers=headers, times=times)
 
 
-def _client() -> Any:
+def signed_in() -> Any:
     from django.conf import settings
     from django.contrib.auth import get_user_model
     from django.test import Client
@@ -149,7 +149,7 @@ def _places() -> Mapping[str, Any]:
     return {"pool": pool.id, "device": device.id, "cursor": middle}
 
 
-def _ask(client: Any, name: str, url: str, *, headers: Mapping[str, str], times: int) -> Asked:
+def ask(client: Any, name: str, url: str, *, headers: Mapping[str, str], times: int) -> Asked:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 

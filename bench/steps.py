@@ -63,16 +63,16 @@ def warm_up() -> None:
 
 def sync(url: str) -> dict[str, Any]:
     """Read what is due of the cluster, with everything that follows from what is new."""
+    from clusters import registry
     from clusters.choices import Source
     from clusters.models import Cluster
-    from clusters.services import FOLLOWED_KINDS
     from ingest import services
 
     cluster, is_new = Cluster.objects.get_or_create(
         name=CLUSTER, defaults={"source": Source.SIMULATED, "url": url, "created_at": clock()}
     )
     if is_new:
-        for kind in FOLLOWED_KINDS:
+        for kind in registry.watched_names():
             cluster.kinds.get_or_create(kind=kind)
     result = services.sync_cluster(cluster.pk, seconds=0, clock=clock)
     if result.failure or result.is_busy:
