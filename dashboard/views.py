@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from clusters.choices import Reach
 from clusters.queries import Freshness
+from clusters.views.emptiness import Emptiness, emptiness
 from clusters.views.frame import Scope
 from clusters.views.live import Live, live_page
 from dashboard.sparklines import Point, Sparkline, sparkline
@@ -19,7 +20,7 @@ from pools import queries
 from pools.models import Allocation, Pool
 from pools.queries import DriverFigures
 from pools.views.counted import counted, uncounted_words
-from pools.views.shared import Emptiness, ShownProblem, emptiness, pool_url, problems_of
+from pools.views.shared import ShownProblem, pool_url, problems_of
 from ui.formatting import number
 
 # Problems and lost allocations that the page names; the lists behind it have them all.
@@ -98,7 +99,7 @@ def overview_page(scope: Scope) -> OverviewPage:
         unpublished=tuple(lost[:SHOWN]),
         has_more_unpublished=len(lost) > SHOWN,
         clusters=tuple(_cluster_line(each, scope) for each in scope.shown),
-        empty=None if figures else emptiness(scope, noun=_("pools"), is_filtered=False),
+        empty=None if figures else emptiness(scope, noun=_("pools")),
         has_several_clusters=len(scope.shown) > 1,
         source=scope.source,
     )

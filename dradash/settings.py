@@ -77,6 +77,13 @@ TEMPLATES = [
             ],
         },
     },
+    {
+        # Rows of long lists alone.
+        "NAME": "rows",
+        "BACKEND": "django.template.backends.jinja2.Jinja2",
+        "DIRS": [BASE_DIR / "templates" / "rows"],
+        "OPTIONS": {"environment": "ui.rows.environment"},
+    },
 ]
 
 # One way to the data for pages, workers and commands. Connections stay open between requests and are tried before use.

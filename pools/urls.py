@@ -1,6 +1,15 @@
 from django.urls import path
 
-from pools.views import device_detail, device_list, pool_detail, pool_list, slices, status_requests
+from pools.views import (
+    device_detail,
+    device_list,
+    pool_detail,
+    pool_list,
+    slice_detail,
+    slice_list,
+    status_request_detail,
+    status_request_list,
+)
 
 app_name = "pools"
 
@@ -9,12 +18,12 @@ urlpatterns = [
     path("pools/<int:pool_id>/", pool_detail.pool_detail, name="detail"),
     path("devices/", device_list.device_list, name="device_list"),
     path("devices/<int:device_id>/", device_detail.device_detail, name="device_detail"),
-    path("resource-slices/", slices.slice_list, name="slice_list"),
-    path("resource-slices/<int:object_id>/", slices.slice_detail, name="slice_detail"),
-    path("pool-status-requests/", status_requests.status_list, name="status_list"),
+    path("resource-slices/", slice_list.slice_list, name="slice_list"),
+    path("resource-slices/<int:object_id>/", slice_detail.slice_detail, name="slice_detail"),
+    path("pool-status-requests/", status_request_list.status_list, name="status_list"),
     path(
         "pool-status-requests/<int:request_id>/",
-        status_requests.status_detail,
+        status_request_detail.status_detail,
         name="status_detail",
     ),
 ]

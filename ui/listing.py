@@ -13,6 +13,7 @@ from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
 
 from ui.filter_box import split_texts
+from ui.paging import order_columns
 from ui.parameters import Box, Match, Parameter, Params, Refusal, Text, not_one_of
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class Listing(Generic[M, W]):
     csv: tuple[str, ...]
     # Name of the URL of the same list in the API.
     api_url: str
-    row_template: str
+    # The template of its rows, under templates/rows.
+    rows: str
     placeholder: Promise | str = ""
     # Parameters of the page beside filters, sort and cursor.
     page_parameters: tuple[str, ...] = field(default=())
@@ -98,6 +100,10 @@ class Listing(Generic[M, W]):
         message = _("There is no such filter here; there are: %(names)s.")
         words = {"names": ", ".join(self.names)}
         return tuple(Refusal(name, message % words) for name in params if name not in allowed)
+
+    def order(self, word: str) -> tuple[str, ...]:
+        """Columns to sort by; `order_problem` refuses the words that have none."""
+        return order_columns(self.orders, word)
 
     def order_problem(self, word: str) -> Refusal | None:
         """Why the list cannot be sorted by this word."""

@@ -12,7 +12,7 @@ from django.db import DataError
 from django.db.models import Model, Q, QuerySet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 PAGE_SIZE = 50
 MAX_PAGE_SIZE = 1000
@@ -110,3 +110,12 @@ def _after(order: Sequence[str], values: Sequence[Any]) -> Q:
     first = order[0]
     bound = "lte" if first.startswith("-") else "gte"
     return Q(**{f"{first.lstrip('-')}__{bound}": values[0]}) & condition
+
+
+def order_columns(orders: Mapping[str, tuple[str, ...]], word: str) -> tuple[str, ...]:
+    """Columns for a word such as `available` or `-available`; the minus turns the first column round."""
+    columns = orders[word.lstrip("-")]
+    if not word.startswith("-"):
+        return columns
+    first = columns[0]
+    return (first[1:] if first.startswith("-") else f"-{first}", *columns[1:])

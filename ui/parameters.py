@@ -60,8 +60,17 @@ class Parameter:
         raise NotImplementedError
 
     def words(self) -> Mapping[str, Promise | str]:
-        """Values that have words of their own in the select."""
+        """Values that the select always offers, with their words."""
         return {}
+
+    def label_of(self, value: str) -> Promise | str:
+        """The words of one value; a name is its own."""
+        return self.words().get(value, value)
+
+    @property
+    def uncounted(self) -> Sequence[str]:
+        """Values that are no value of rows, such as "any"."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +88,10 @@ class Text(Parameter):
 
     def words(self) -> Mapping[str, Promise | str]:
         return self.special
+
+    @property
+    def uncounted(self) -> Sequence[str]:
+        return tuple(self.special)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +114,13 @@ class Choice(Parameter):
         if self.are_all_offered:
             return self.choices
         return {value: self.choices[value] for value in self.always_offered}
+
+    def label_of(self, value: str) -> Promise | str:
+        return self.choices.get(value, value)
+
+    @property
+    def uncounted(self) -> Sequence[str]:
+        return self.always_offered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

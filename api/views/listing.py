@@ -19,8 +19,7 @@ from api.negotiation import CSVText, JSONText
 from api.parameters import DEFAULT_LIMIT, Parameters, filter_values
 from api.views.base import Json, SnapshotView, encode
 from pools.filters import Params, Read
-from pools.queries import order_columns
-from ui.paging import InvalidCursor, Page, keyset_page
+from ui.paging import InvalidCursor, Page, keyset_page, order_columns
 from ui.snapshot import Snapshot
 
 M = TypeVar("M", bound=Model)

@@ -105,7 +105,7 @@ DEVICES: Listing[Device, DeviceFilter] = Listing(
         "observed_at",
     ),
     api_url="api:devices",
-    row_template="pools/_device_row.html",
+    rows="pools/devices.html",
     placeholder=_("node:node-7 memory>=40Gi"),
     page_parameters=("column",),
 )

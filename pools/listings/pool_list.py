@@ -104,6 +104,6 @@ POOLS: Listing[Pool, PoolFilter] = Listing(
         "source",
     ),
     api_url="api:pools",
-    row_template="pools/_pool_row.html",
+    rows="pools/pools.html",
     placeholder=_("node:node-7 fits:3g.40gb"),
 )

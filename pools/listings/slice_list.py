@@ -56,6 +56,6 @@ SLICES: Listing[ResourceSlice, SliceFilter] = Listing(
         "source",
     ),
     api_url="api:resource-slices",
-    row_template="pools/_slice_row.html",
+    rows="pools/resource_slices.html",
     placeholder=_("driver:gpu.example.com node:node-7"),
 )

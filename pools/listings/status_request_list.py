@@ -73,6 +73,6 @@ STATUS_REQUESTS: Listing[PoolStatusRequest, StatusFilter] = Listing(
         "blocked_by",
     ),
     api_url="api:pool-status-requests",
-    row_template="pools/_status_row.html",
+    rows="pools/status_requests.html",
     placeholder=_("driver:gpu.example.com"),
 )

@@ -55,7 +55,6 @@ from pools.queries.wanted import (
     PoolFilter,
     SliceFilter,
     StatusFilter,
-    order_columns,
 )
 
 __all__ = [
@@ -92,7 +91,6 @@ __all__ = [
     "latest_answer",
     "latest_comparisons",
     "latest_status_request",
-    "order_columns",
     "partition_figures",
     "partition_types",
     "pool",

@@ -103,12 +103,3 @@ SLICE_ORDER = ("driver", "pool_name", "name", "object_id")
 
 
 STATUS_ORDER = ("-created_at", "-id")
-
-
-def order_columns(orders: Mapping[str, tuple[str, ...]], word: str) -> tuple[str, ...]:
-    """Columns for a word such as `available` or `-available`; the minus turns the first column round."""
-    columns = orders[word.lstrip("-")]
-    if not word.startswith("-"):
-        return columns
-    first = columns[0]
-    return (first[1:] if first.startswith("-") else f"-{first}", *columns[1:])

@@ -1,21 +1,17 @@
 """What the pages about pools and devices have in common: bars, fits, problems and places in words."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from clusters.choices import ReadState
-from clusters.views.frame import Scope, grant_command
 from pools.choices import Outcome
-from pools.filters import FilterProblem
 from pools.models import Device, Pool, ResourceSlice
+from pools.queries import Facet
 from ui.formatting import number, quantity
-from ui.lists import SORT, Export
 
 # How the outcome of a pool status request looks.
 TONES: Final[Mapping[str, str]] = {
@@ -33,15 +29,6 @@ _OLDER_GENERATIONS: Final = frozenset({"older_generation_published", "older_gene
 
 # Alternatives that a row names before it says "and more".
 _SHOWN_FITS = 3
-
-_EMPTY_REASONS: Final[Mapping[str, str]] = {
-    ReadState.WATCHING: "no-driver",
-    ReadState.READING: "not-read",
-    ReadState.WAITING: "not-read",
-    ReadState.FAILING: "failing",
-    ReadState.FORBIDDEN: "forbidden",
-    ReadState.NOT_SERVED: "not-served",
-}
 
 COUNTS = (
     "total",
@@ -73,16 +60,6 @@ class ShownCapacity:
     amount: Any
     # Empty unless `amount` is what is left of a greater total.
     total: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Emptiness:
-    """Why a list is empty; the values of components/empty.html."""
-
-    reason: str
-    noun: str
-    command: str = ""
-    hint: str = ""
 
 
 def counts_of(pool: Pool) -> dict[str, int | None]:
@@ -156,59 +133,9 @@ def generation_note(pool: Pool) -> str:
     return ""
 
 
-def emptiness(scope: Scope, *, noun: str, is_filtered: bool) -> Emptiness:
-    """Why there is nothing to list, as far as what was read tells."""
-    if scope.is_missing:
-        return no_such_cluster(scope, noun=noun)
-    if is_filtered:
-        return Emptiness("no-match", noun)
-    if not scope.rows:
-        return Emptiness("no-cluster", noun)
-    states = {
-        kind.state
-        for row in scope.rows
-        for kind in row.kinds.all()
-        if kind.kind == "ResourceSlice"
-    }
-    # Of several clusters, the one that could have something says why it has nothing.
-    for state, reason in _EMPTY_REASONS.items():
-        if state in states:
-            command = grant_command("ResourceSlice") if reason == "forbidden" else ""
-            return Emptiness(reason, noun, command=command)
-    return Emptiness("not-read", noun)
-
-
-def no_such_cluster(scope: Scope, *, noun: str) -> Emptiness:
-    """The URL chose a cluster that there is not; those that there are stand beside it."""
-    hint = _("There are: %(names)s.") % {"names": ", ".join(row.name for row in scope.clusters)}
-    return Emptiness("no-such-cluster", noun, hint=hint if scope.clusters else "")
-
-
-def filter_messages(problems: Iterable[FilterProblem]) -> tuple[str, ...]:
-    """Sentences about filters that could not be read."""
-    return tuple(f"{problem.param}: {problem.message}" for problem in problems)
-
-
-def params_of(request: HttpRequest) -> Mapping[str, Sequence[str]]:
-    """The query as lists of values."""
-    return {name: request.GET.getlist(name) for name in request.GET}
-
-
-def export_of(
-    request: HttpRequest, api: str, *, params: Sequence[str], kubectl: str = ""
-) -> Export:
-    """The present view from the API, which takes the same filters and refuses what it does not know."""
-    kept = QueryDict(mutable=True)
-    for name in (*params, SORT):
-        values = [value for value in request.GET.getlist(name) if value]
-        if values:
-            kept.setlist(name, values)
-    url = reverse(api)
-    links = []
-    for name in ("csv", "json"):
-        kept["format"] = name
-        links.append(f"{url}?{kept.urlencode()}")
-    return Export(csv_url=links[0], json_url=links[1], kubectl=kubectl)
+def facet_counts(facets: Mapping[str, Sequence[Facet]]) -> dict[str, dict[str, int]]:
+    """Counts by value, by parameter."""
+    return {name: {each.value: each.count for each in found} for name, found in facets.items()}
 
 
 def pool_url(pool_id: int) -> str:

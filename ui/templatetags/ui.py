@@ -38,7 +38,7 @@ def _icon(name: str, css_class: str) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def age(context: Context, moment: datetime | None) -> SafeString:
+def age(context: Context | Mapping[str, datetime], moment: datetime | None) -> SafeString:
     """`4 s ago`, which counts up by itself, with the exact time on hover."""
     if moment is None:
         return format_html(
@@ -183,7 +183,7 @@ def cut_query(url: str) -> str:
     return url.partition("?")[0]
 
 
-def _now(context: Context) -> datetime:
+def _now(context: Context | Mapping[str, datetime]) -> datetime:
     """The moment the view answered for, or else the moment of the request (ui.context_processors)."""
     now: datetime = context["now"]
     return now

@@ -211,7 +211,7 @@ def test_device_list_whatever_its_length_takes_the_same_queries(
     assert len(page.rows()) == rows
 
 
-def test_device_list_says_what_it_cannot_read(visit: Visit, pool: Pool) -> None:
+def test_device_list_refuses_what_it_does_not_understand(visit: Visit, pool: Pool) -> None:
     api_rows.device(pool)
 
     page = visit("/devices/?sort=colour&cursor=x&state=tired&capacity=big")
@@ -219,9 +219,11 @@ def test_device_list_says_what_it_cannot_read(visit: Visit, pool: Pool) -> None:
     assert [each.text for each in page.all("p", class_="list-problem")] == [
         "state: “tired” is not one of allocated, available, blocked, unavailable, unknown.",
         "capacity: Write a capacity as name>=quantity, such as memory>=40Gi, not “big”.",
-        "There is no column “colour” to sort by.",
-        "That page of the list is not there any more. This is the first one.",
+        "sort: Write one of name, node, state, or the same after a minus.",
     ]
+    assert page.one("p", class_="empty-title").text == (
+        "These devices cannot be shown: a filter is not understood."
+    )
 
 
 def test_device_list_fragment_is_the_part_of_the_page(

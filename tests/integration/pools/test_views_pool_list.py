@@ -40,6 +40,18 @@ def names(page: Any) -> list[str]:
     return [row["Pool"] for row in page.rows()]
 
 
+def refusals(page: Any) -> list[str]:
+    return [each.text for each in page.all("p", class_="list-problem")]
+
+
+def assert_no_rows_and_no_zero(page: Any) -> None:
+    """Neither a list without its filter, nor one that seems empty."""
+    empty = page.one("div", class_="empty-state")
+    title = empty.one("p", class_="empty-title").text
+    assert title == "These pools cannot be shown: a filter is not understood."
+    assert (page.all("tbody"), page.all("p", class_="list-count")) == ([], [])
+
+
 def test_pool_list_shows_problems_first_and_unknown_as_unknown(visit: Visit) -> None:
     cluster = api_rows.cluster()
     api_rows.pool(cluster, "node-1")
@@ -154,17 +166,72 @@ def test_pool_list_filters_in_force_are_chips_that_can_be_dropped(visit: Visit) 
     }
 
 
-def test_pool_list_says_what_it_cannot_read_and_shows_the_rest(visit: Visit) -> None:
+def test_pool_list_refuses_what_it_does_not_understand(visit: Visit) -> None:
     api_rows.pool(api_rows.cluster(), "node-1")
 
-    page = visit("/pools/?sort=colour&cursor=nonsense&complete=perhaps")
+    page = visit("/pools/?sort=colour&cursor=nonsense&complete=perhaps&cluster=prod")
 
-    assert [each.text for each in page.all("p", class_="list-problem")] == [
+    assert refusals(page) == [
         "complete: Write true, false or any, not “perhaps”.",
-        "There is no column “colour” to sort by.",
-        "That page of the list is not there any more. This is the first one.",
+        "sort: Write one of problems, name, driver, node, available, allocated, total, or the same after a minus.",
+    ]
+    assert_no_rows_and_no_zero(page)
+    assert page.one("div", class_="empty-state").links() == {
+        "Drop all filters": "/pools/?cluster=prod"
+    }
+
+
+def test_pool_list_with_a_cursor_of_another_list_shows_the_first_page(visit: Visit) -> None:
+    api_rows.pool(api_rows.cluster(), "node-1")
+
+    page = visit("/pools/?cursor=nonsense")
+
+    assert refusals(page) == [
+        "That page of the list is not there any more. This is the first one."
     ]
     assert names(page) == ["node-1"]
+
+
+TERMS = "cluster:, driver:, fits:, problem:, complete:, node:, vanished:"
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("q=foo:bar", f"q: There is no filter “foo:”. There are: {TERMS}."),
+        (
+            "q=memory>=40Gi",
+            f"q: “memory>=40Gi” compares something, and nothing of this list can be compared. Filters: {TERMS}.",
+        ),
+        ("q=cluster:typo", "cluster: There is no cluster “typo”; there are: one, two."),
+        ("fits=9g.90gb", "fits: “9g.90gb” is not one of device, 1g.10gb, 3g.40gb."),
+        (
+            "colour=red",
+            "colour: There is no such filter here; there are: cluster, driver, fits, problem, complete, node, vanished, q.",
+        ),
+    ],
+)
+def test_pool_list_says_beside_the_box_what_is_allowed(
+    visit: Visit, fragment: Visit, query: str, message: str
+) -> None:
+    api_rows.pool(api_rows.cluster("one"), "node-1", partitions=MIG)
+    api_rows.cluster("two")
+
+    page, part = visit(f"/pools/?{query}"), fragment(f"/pools/?{query}")
+
+    assert refusals(page) == refusals(part) == [message]
+    assert_no_rows_and_no_zero(page)
+
+
+def test_pool_list_refused_does_not_carry_what_is_unknown_into_the_form(visit: Visit) -> None:
+    api_rows.pool(api_rows.cluster())
+
+    page = visit("/pools/?colour=red&sort=shade&vanished=true")
+
+    hidden = page.one("form", class_="list-filters").all("input", type="hidden")
+    assert [(each.attributes["name"], each.attributes["value"]) for each in hidden] == [
+        ("vanished", "true")
+    ]
 
 
 def test_pool_list_pages_by_cursor(visit: Visit) -> None:
@@ -185,7 +252,7 @@ def test_pool_list_exports_the_present_view(visit: Visit, viewer: Client) -> Non
     api_rows.pool(cluster, "node-1")
     api_rows.pool(cluster, "node-2")
 
-    page = visit("/pools/?driver=gpu.example.com&node=node-2&sort=-name&cursor=&page=7")
+    page = visit("/pools/?driver=gpu.example.com&node=node-2&sort=-name&cursor=")
     links = page.one("p", class_="exports").links()
     command = page.one("p", class_="exports").one("button").attributes["data-copy"]
 
@@ -416,6 +483,23 @@ def test_list_with_nul_in_a_filter_shows_no_row_and_says_why(viewer: Client, pat
 
     assert page.all("tbody") == []
     assert "driver: Nothing holds the character NUL (%00), so this matches nothing." in page.text
+    assert page.one("div", class_="empty-state").attributes["data-reason"] == "refused"
+
+
+@pytest.mark.parametrize(
+    "path", ["/pools/", "/devices/", "/resource-slices/", "/pool-status-requests/"]
+)
+@pytest.mark.parametrize("query", ["q=foo:bar", "colour=red", "sort=colour", "driver=%00"])
+def test_list_refused_takes_no_query_for_rows(
+    viewer: Client, django_assert_num_queries: Any, path: str, query: str
+) -> None:
+    api_rows.cluster("one")
+
+    # Session and person 2, the snapshot 4, clusters with kinds and gaps 3.
+    with django_assert_num_queries(9):
+        page = main(viewer.get(f"{path}?{query}"))
+
+    assert page.one("div", class_="empty-state").attributes["data-reason"] == "refused"
 
 
 @pytest.mark.parametrize("path", ["/pools/", "/devices/", "/", "/clusters/status/"])

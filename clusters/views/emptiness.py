@@ -1,0 +1,51 @@
+"""Why a list is empty, as far as what was read tells."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from clusters.choices import ReadState
+from clusters.views.frame import Scope, grant_command
+
+_REASONS: Final[Mapping[str, str]] = {
+    ReadState.WATCHING: "no-driver",
+    ReadState.READING: "not-read",
+    ReadState.WAITING: "not-read",
+    ReadState.FAILING: "failing",
+    ReadState.FORBIDDEN: "forbidden",
+    ReadState.NOT_SERVED: "not-served",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Emptiness:
+    """Why a list is empty; the values of components/empty.html."""
+
+    reason: str
+    noun: Promise | str
+    command: str = ""
+    hint: str = ""
+
+
+def emptiness(scope: Scope, *, noun: Promise | str, kind: str = "ResourceSlice") -> Emptiness:
+    """Why nothing is there to list, by how far `kind` was read."""
+    if scope.is_missing:
+        return no_such_cluster(scope, noun=noun)
+    if not scope.rows:
+        return Emptiness("no-cluster", noun)
+    states = {each.state for row in scope.rows for each in row.kinds.all() if each.kind == kind}
+    # Of several clusters, the one that could have something says why it has nothing.
+    for state, reason in _REASONS.items():
+        if state in states:
+            command = grant_command(kind) if reason == "forbidden" else ""
+            return Emptiness(reason, noun, command=command)
+    return Emptiness("not-read", noun)
+
+
+def no_such_cluster(scope: Scope, *, noun: Promise | str) -> Emptiness:
+    """The URL chose a cluster that there is not; those that there are stand beside it."""
+    hint = _("There are: %(names)s.") % {"names": ", ".join(row.name for row in scope.clusters)}
+    return Emptiness("no-such-cluster", noun, hint=hint if scope.clusters else "")

@@ -1,0 +1,62 @@
+"""One ResourceSlice as the cluster holds it, in YAML."""
+
+import json
+from dataclasses import dataclass
+
+import yaml
+from django.http import Http404, HttpRequest
+from django.utils.translation import gettext as _
+
+from clusters.queries import Freshness
+from clusters.views.frame import Scope
+from clusters.views.kubectl import kubectl
+from clusters.views.live import Live, live_page
+from objects import queries as object_queries
+from pools import queries
+from pools.models import ResourceSlice
+from pools.views.shared import (
+    ShownProblem,
+    problems_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SlicePage:
+    """What the page of one ResourceSlice shows."""
+
+    slice: ResourceSlice
+    fresh: Freshness
+    pool_id: int | None
+    manifest: str
+    command: str
+    problems: tuple[ShownProblem, ...]
+
+
+@live_page(page="pools/slice_detail.html", fragment="pools/_slice.html")
+def slice_detail(request: HttpRequest, scope: Scope, object_id: int) -> Live:
+    """One ResourceSlice; htmx gets what is live in it."""
+    try:
+        row = queries.resource_slice(scope.snapshot, object_id)
+    except ResourceSlice.DoesNotExist:
+        raise Http404(_("There is no such ResourceSlice now.")) from None
+    only = scope.about(row.cluster_id)
+    state = (row.changed_at, only.is_stale)
+    return Live(state, lambda: {"page": _slice_page(row, only)})
+
+
+def _slice_page(row: ResourceSlice, scope: Scope) -> SlicePage:
+    ids = queries.pools_of_keys(scope.snapshot, row.cluster_id, [(row.driver, row.pool_name)])
+    found = object_queries.object_body(scope.snapshot, row.cluster_id, row.object_id)
+    return SlicePage(
+        slice=row,
+        fresh=scope.fresh[row.cluster_id],
+        pool_id=ids.get((row.driver, row.pool_name)),
+        manifest=as_yaml(found[1]) if found else "",
+        command=kubectl(scope.chosen, "get", "resourceslice", row.name, "-o", "yaml"),
+        problems=problems_of(row),
+    )
+
+
+def as_yaml(body: bytes) -> str:
+    """An object as kubectl prints it, in the order of its own fields."""
+    return yaml.safe_dump(json.loads(body), sort_keys=False, allow_unicode=True, width=200)

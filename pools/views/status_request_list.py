@@ -1,0 +1,106 @@
+"""Pool status requests: does the server agree with us?"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from clusters import queries as cluster_queries
+from clusters.views.emptiness import Emptiness
+from clusters.views.frame import Scope
+from clusters.views.list_page import Asked, Content, list_page
+from pools import queries
+from pools.listings import STATUS_REQUESTS
+from pools.models import PoolStatusRequest
+from pools.queries import StatusFilter
+from pools.views.shared import TONES
+from ui.formatting import duration, number
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLine:
+    """One request in the list."""
+
+    request: PoolStatusRequest
+    cluster: str
+    tone: str
+    # Of how many pools some are answered; "" where all are.
+    of: str
+    took: str
+
+
+def _content(asked: Asked[PoolStatusRequest, StatusFilter]) -> Content:
+    return Content(
+        answer=_answer(asked.scope),
+        lines=tuple(_line(row, asked.scope) for row in asked.rows),
+        count=asked.found.count(),
+    )
+
+
+def _why_empty(scope: Scope) -> Emptiness:
+    noun = STATUS_REQUESTS.noun
+    if not any(cluster_queries.makes_pool_status_requests(row) for row in scope.rows):
+        return Emptiness(
+            "none", noun, hint=_("They are switched off. A cluster's page switches them on.")
+        )
+    return Emptiness("none", noun, hint=_("The first one is made within minutes."))
+
+
+status_list = list_page(STATUS_REQUESTS, _content, why_empty=_why_empty)
+
+
+def _line(row: PoolStatusRequest, scope: Scope) -> RequestLine:
+    return RequestLine(
+        request=row,
+        cluster=scope.name_of(row.cluster_id),
+        tone=TONES[row.outcome],
+        of=_of(row),
+        took=_took(row),
+    )
+
+
+def _of(row: PoolStatusRequest) -> str:
+    if row.pool_count is None or row.pool_count == row.pools_answered:
+        return ""
+    return _("of %(count)s") % {"count": number(row.pool_count)}
+
+
+def _took(row: PoolStatusRequest) -> str:
+    if row.answered_at is None:
+        return ""
+    passed = row.answered_at - row.created_at
+    if passed >= timedelta(seconds=2):
+        return duration(passed)
+    return _("%(n)s s") % {"n": number(round(passed.total_seconds(), 1))}
+
+
+def _answer(scope: Scope) -> str:
+    """Does the server agree with us, by the latest comparison of each driver?"""
+    ids = [each.cluster_id for each in scope.shown]
+    latest = queries.latest_comparisons(scope.snapshot, ids)
+    answered = sum(row.pools_answered or 0 for row in latest)
+    differing = sum(row.pools_differing or 0 for row in latest)
+    words = [_agreed(answered - differing, answered)] if answered else []
+    if differing:
+        text = ngettext(
+            "%(n)s differs, with its reason beside it.",
+            "%(n)s differ, each with its reason beside it.",
+            differing,
+        )
+        words.append(text % {"n": number(differing)})
+    off = [row.name for row in scope.rows if not cluster_queries.makes_pool_status_requests(row)]
+    if not answered and len(off) < len(scope.rows):
+        words.append(_("No answer about a whole driver was compared with our figures yet."))
+    if off:
+        words.append(_("Switched off for %(names)s.") % {"names": ", ".join(off)})
+    return " ".join(words)
+
+
+def _agreed(agreed: int, answered: int) -> str:
+    text = ngettext(
+        "The server agreed with us on %(agreed)s of %(n)s pool in its latest answer about each driver.",
+        "The server agreed with us on %(agreed)s of %(n)s pools in its latest answer about each driver.",
+        answered,
+    )
+    return text % {"agreed": number(agreed), "n": number(answered)}
