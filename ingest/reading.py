@@ -137,35 +137,36 @@ class Reader:
     def _read_all(self) -> None:
         self.round.set_reading(self.kind, is_reading=True)
         self.channel.put(ReadingBegan(self.kind))
-        known = queries.living_digests(self.cluster_id, self.kind)
+        stored = queries.living_digests(self.cluster_id, self.kind)
         database.close()
         seen: set[str] = set()
         for event in read_initial(self.connection, self.served):
             if isinstance(event, InitialDone):
-                missing = tuple(known[uid][2] for uid in known.keys() - seen)
+                missing = tuple(stored[uid][2] for uid in stored.keys() - seen)
                 self._end_reading(event, frozenset(seen), missing=missing)
             elif isinstance(event, Seen):
-                self._meet(event, seen, known)
+                self._compare(event, seen, stored)
                 if not len(seen) % _COUNT_EVERY:
                     self.channel.put(Counted(self.kind, len(seen)))
 
-    def _meet(
+    def _compare(
         self,
         event: Seen,
         seen: set[str],
-        known: dict[str, tuple[bytes, int | None, int]],
+        stored: dict[str, tuple[bytes, int | None, int]],
     ) -> None:
-        stored = known.get(event.uid)
-        uid = event.uid if stored is not None else str(object_uid(event))
+        """Tell the writer of an object that is not as it is stored."""
+        before = stored.get(event.uid)
+        uid = event.uid if before is not None else str(object_uid(event))
         if event.type == "deleted":
             seen.discard(uid)
             self.channel.put(Changed(self.kind, change_of(event, op=Op.DELETED), None))
             return
         seen.add(uid)
         digest, generation, content = body_digest(event)
-        if stored is not None and stored[0] == digest and stored[1] == generation:
+        if before is not None and before[0] == digest and before[1] == generation:
             return
-        op = Op.RESYNC_ADDED if uid not in known else Op.RESYNC_MODIFIED
+        op = Op.RESYNC_ADDED if uid not in stored else Op.RESYNC_MODIFIED
         change = _change(event, op, digest, generation, content)
         self.channel.put(Changed(self.kind, change, None))
 
@@ -196,6 +197,7 @@ class Reader:
             else:
                 change = change_of(event, op=_OPS[event.type])
                 self.channel.put(Changed(self.kind, change, event.resource_version))
+        # A restored etcd is as silent as a quiet kind, and only of the latter may be said that what is stored is what there is.
         is_silent = self.resource_version == began_at
         if is_silent and is_from_the_future(self.connection, self.served, began_at):
             self._lose_cursor(RESTORED, _RESTORED_MESSAGE)

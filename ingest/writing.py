@@ -70,7 +70,7 @@ class Writer:
 
     def begin(self) -> None:
         """Take up what is known already."""
-        self._knowledge = self._known(())
+        self._knowledge = self._read_knowledge(())
         for entry in registry.watched_kinds():
             if entry.name in self.outdated:
                 self._record_anew(entry)
@@ -193,7 +193,7 @@ class Writer:
     def _follow(self, cursor: Cursor, moved: Sequence[Moved], *, now: datetime) -> None:
         """Current tables and figures after what has moved."""
         dirty = self._record(cursor, moved, now=now)
-        before, self._knowledge = self._knowledge, self._known(moved)
+        before, self._knowledge = self._knowledge, self._read_knowledge(moved)
         if before is not None and _differ(before, self._knowledge):
             derive.mark_all_dirty(cursor, self.cluster_id)
             self._has_dirty = True
@@ -221,7 +221,7 @@ class Writer:
         """Figures may be derived: nothing that they need is in the middle of a full read."""
         return self.reading.isdisjoint(registry.figure_kinds())
 
-    def _known(self, moved: Sequence[Moved]) -> derive.Knowledge:
+    def _read_knowledge(self, moved: Sequence[Moved]) -> derive.Knowledge:
         """What can be derived from, as the rows of the kinds say within this transaction."""
         has_new_rules = any(each.change.kind == DEVICE_TAINT_RULE.name for each in moved)
         old = None if has_new_rules else self._knowledge
@@ -266,7 +266,7 @@ class Writer:
                 self.cluster_id,
                 {kind: self.cursors[kind] for kind in needed if kind in self.cursors},
             )
-            self._knowledge = self._known(())
+            self._knowledge = self._read_knowledge(())
             count = derive.derive_dirty(
                 cursor, self.cluster_id, self._knowledge, limit=_POOLS_AT_ONCE, now=self.clock()
             )
