@@ -13,12 +13,13 @@ from django.utils.http import parse_etags
 from rest_framework.request import Request
 
 from clusters import queries
+from clusters.choices import CLUSTER
 from clusters.models import Cluster, Gap
 from clusters.queries import Freshness
 from ui.snapshot import Snapshot
 
 # Counted up when shapes change, so that no reader keeps an answer of the old shape.
-SHAPES = 2
+SHAPES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +69,15 @@ class Known:
 
 def read_known(snapshot: Snapshot) -> Known:
     """Three queries, whatever the number of clusters."""
-    clusters = {each.pk: each for each in queries.clusters(snapshot)}
+    clusters = {each.pk: each for each in queries.clusters(snapshot).defer("capabilities")}
     gaps = tuple(gap for gap in queries.open_gaps(snapshot) if gap.cluster_id in clusters)
     freshness = queries.freshness(clusters.values())
     return Known(snapshot=snapshot, clusters=clusters, freshness=freshness, gaps=gaps)
 
 
-def etag(request: Request, known: Known, *, also: Sequence[Any] = ()) -> str:
+def etag(
+    request: Request, known: Known, *, subjects: Sequence[str], also: Sequence[Any] = ()
+) -> str:
     """Weak: the same tag means the same figures and the same trust in them, though observed since.
 
     So `observed_at` and the resource versions of `source` are no part of it. A 304 tells the newer moment in Dradash-Observed-At.
@@ -85,7 +88,7 @@ def etag(request: Request, known: Known, *, also: Sequence[Any] = ()) -> str:
         request.accepted_renderer.format,
         getattr(request, "LANGUAGE_CODE", ""),
         known.snapshot.viewer,
-        [_state(fresh, now=known.now) for fresh in known.freshness.values()],
+        [_state(fresh, subjects, now=known.now) for fresh in known.freshness.values()],
         [gap.pk for gap in known.gaps],
         list(also),
     )
@@ -98,12 +101,12 @@ def has_etag(request: Request, tag: str) -> bool:
     return "*" in given or tag in [f"W/{each.removeprefix('W/')}" for each in given]
 
 
-def _state(fresh: Freshness, *, now: datetime) -> tuple[object, ...]:
+def _state(fresh: Freshness, subjects: Sequence[str], *, now: datetime) -> tuple[object, ...]:
     failures = [(kind.kind, kind.state, kind.message) for kind in fresh.failures]
     return (
         fresh.cluster_id,
         fresh.cluster_name,
-        fresh.revision,
+        [fresh.revisions.get(subject, 0) for subject in (CLUSTER, *subjects)],
         fresh.observed_at is None,
         fresh.is_stale(now),
         fresh.is_simulated,

@@ -1,5 +1,13 @@
+from typing import Final
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+# Revisions are counted by cluster and subject. A subject is a kind of object, by its name, or one of these.
+# How a cluster is reached and read, what it serves, and what is missed of it.
+CLUSTER: Final = "Cluster"
+# Pools, their devices and who holds them, and samples of their figures.
+POOLS: Final = "Pool"
 
 
 class Source(models.TextChoices):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
 from django.db.models import F, Q
 
@@ -32,8 +34,8 @@ class Cluster(models.Model):
     capabilities = models.JSONField(null=True)
     discovered_at = models.DateTimeField(null=True)
 
-    # Rises with every transaction that changed what pages show; pages and API make ETags of it.
-    revision = models.BigIntegerField(default=0)
+    # What `queries.clusters` reads beside the row: [{"subject", "number"}].
+    revision_rows: list[dict[str, Any]]
 
     class Meta:
         ordering = ("name",)
@@ -43,6 +45,20 @@ class Cluster(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Revision(models.Model):
+    """Rises with every transaction that changed what pages show of one subject of a cluster; ETags are made of it."""
+
+    pk = models.CompositePrimaryKey("cluster_id", "subject")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="revisions", db_index=False
+    )
+    subject = models.CharField(max_length=64)
+    number = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.subject} of cluster {self.cluster_id}"
 
 
 class ClusterKind(models.Model):

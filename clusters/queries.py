@@ -3,13 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
-from django.db.models import Prefetch, Q, QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, Prefetch, Q, QuerySet
+from django.db.models.functions import JSONObject
+from django.forms.models import model_to_dict
 
 from clusters import registry
 from clusters.choices import PoolStatusMode, ReadState, Source
-from clusters.models import Cluster, ClusterKind, Gap
+from clusters.models import Cluster, ClusterKind, Gap, Revision
 from ui.snapshot import Snapshot
 
 
@@ -30,7 +34,8 @@ class Freshness:
     # Objects read so far in a first read.
     read_count: int
     failures: tuple[ClusterKind, ...]
-    revision: int
+    # By subject; one that is not there has never changed.
+    revisions: Mapping[str, int]
 
     @property
     def source(self) -> str:
@@ -45,10 +50,12 @@ class Freshness:
 
 
 def clusters(snapshot: Snapshot) -> QuerySet[Cluster]:
-    """All clusters with their kinds, in two queries."""
-    return Cluster.objects.prefetch_related(
-        Prefetch("kinds", queryset=ClusterKind.objects.order_by("kind"))
-    )
+    """All clusters with their revisions and kinds, in two queries."""
+    numbers = Revision.objects.filter(cluster=OuterRef("pk")).order_by("subject")
+    rows = ArraySubquery(numbers.values(found=JSONObject(subject="subject", number="number")))
+    return Cluster.objects.annotate(  # type: ignore[no-redef]  # the model says its type, for readers
+        revision_rows=rows
+    ).prefetch_related(Prefetch("kinds", queryset=ClusterKind.objects.order_by("kind")))
 
 
 def cluster(snapshot: Snapshot, cluster_id: int) -> Cluster:
@@ -90,8 +97,13 @@ def _freshness(found: Cluster) -> Freshness:
             for kind in kinds.values()
             if kind.state in {ReadState.FAILING, ReadState.FORBIDDEN}
         ),
-        revision=found.revision,
+        revisions={row["subject"]: row["number"] for row in found.revision_rows},
     )
+
+
+def reads(found: Cluster) -> list[dict[str, Any]]:
+    """All that is known of how far each kind was read, for an ETag: it goes on without a new revision."""
+    return [model_to_dict(kind) for kind in found.kinds.all()]
 
 
 def gaps(

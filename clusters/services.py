@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import random
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db import connection, transaction
-from django.db.models import DateTimeField, F, Q, Value
+from django.db.models import DateTimeField, Q, Value
 from django.db.models.functions import Greatest
 
 from clusters import registry
-from clusters.choices import PoolStatusMode, Reach, ReadState, Source
+from clusters.choices import CLUSTER, PoolStatusMode, Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, Gap
 from kube.targets import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kube.capabilities import Capabilities
 
@@ -58,9 +59,10 @@ def ensure_clusters(wanted: Sequence[WatchedCluster], *, now: datetime) -> list[
     with transaction.atomic():
         found = [_ensure_cluster(each, now=now) for each in wanted]
         names = [each.name for each in wanted]
-        Cluster.objects.filter(is_watched=True).exclude(name__in=names).update(
-            is_watched=False, revision=F("revision") + 1
-        )
+        dropped = Cluster.objects.filter(is_watched=True).exclude(name__in=names)
+        ids = list(dropped.values_list("pk", flat=True))
+        Cluster.objects.filter(pk__in=ids).update(is_watched=False)
+        raise_revisions(ids, [CLUSTER])
     return found
 
 
@@ -76,7 +78,7 @@ def _ensure_cluster(wanted: WatchedCluster, *, now: datetime) -> Cluster:
         name=wanted.name, defaults={**fields, "created_at": now}
     )
     if not is_new and any(getattr(cluster, name) != value for name, value in fields.items()):
-        Cluster.objects.filter(pk=cluster.pk).update(revision=F("revision") + 1, **fields)
+        _set(cluster.pk, **fields)
         cluster.refresh_from_db()
     ClusterKind.objects.bulk_create(
         [
@@ -120,7 +122,9 @@ def _set(cluster_id: int, **fields: Any) -> None:
     differing = Q()
     for name, value in fields.items():
         differing |= ~Q(**{name: value})
-    Cluster.objects.filter(differing, pk=cluster_id).update(revision=F("revision") + 1, **fields)
+    with changing(cluster_id) as change:
+        if Cluster.objects.filter(differing, pk=cluster_id).update(**fields):
+            change.touch(CLUSTER)
 
 
 def record_discovery(cluster_id: int, found: Capabilities, *, now: datetime) -> bool:
@@ -140,12 +144,10 @@ def record_discovery(cluster_id: int, found: Capabilities, *, now: datetime) -> 
 
 def record_reach(cluster_id: int, reach: Reach | str, *, message: str, now: datetime) -> None:
     """Store how the cluster answered; writes nothing when it answers as before."""
-    Cluster.objects.filter(pk=cluster_id).exclude(reach=reach, reach_message=message).update(
-        reach=reach,
-        reach_message=message,
-        reach_changed_at=now,
-        revision=F("revision") + 1,
-    )
+    others = Cluster.objects.filter(pk=cluster_id).exclude(reach=reach, reach_message=message)
+    with changing(cluster_id) as change:
+        if others.update(reach=reach, reach_message=message, reach_changed_at=now):
+            change.touch(CLUSTER)
 
 
 class Overtaken(Exception):
@@ -193,14 +195,14 @@ def begin_reading(row: ClusterKind, *, now: datetime) -> None:
     """A full read begins. Shown as such when it is the first; a later one keeps what is known in view."""
     if row.last_synced_at is None:
         _update(row, {"state": ReadState.READING, "read_count": 0, "message": ""})
-        raise_revision(row.cluster_id)
+        raise_revisions([row.cluster_id], [CLUSTER])
 
 
 def count_reading(row: ClusterKind, count: int) -> None:
     """How far a first read has come."""
     if row.state == ReadState.READING:
         _update(row, {"read_count": count})
-        raise_revision(row.cluster_id)
+        raise_revisions([row.cluster_id], [CLUSTER])
 
 
 def end_reading(
@@ -236,7 +238,7 @@ def end_reading(
     if has_recovered:
         try_others_again(row.cluster_id)
     if is_first:
-        raise_revision(row.cluster_id)
+        raise_revisions([row.cluster_id], [CLUSTER])
 
 
 def try_others_again(cluster_id: int) -> None:
@@ -277,7 +279,7 @@ def record_current(cluster_id: int, cursors: Mapping[str, str], *, now: datetime
             retry_at=None,
         )
         try_others_again(cluster_id)
-        raise_revision(cluster_id)
+        raise_revisions([cluster_id], [CLUSTER])
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +319,7 @@ def record_failure(row: ClusterKind, failure: KindFailure, *, now: datetime) -> 
     )
     open_gap(row, reason=failure.gap_reason, message=failure.message, now=now)
     if is_news:
-        raise_revision(row.cluster_id)
+        raise_revisions([row.cluster_id], [CLUSTER])
 
 
 def backoff_seconds(failures: int) -> float:
@@ -349,7 +351,7 @@ def record_not_served(row: ClusterKind, *, now: datetime) -> None:
         message = "The cluster does not serve this kind."
         _update(row, {"state": ReadState.NOT_SERVED, "message": message, "retry_at": None})
         close_gaps(row.cluster_id, [row.kind], now=now)
-        raise_revision(row.cluster_id)
+        raise_revisions([row.cluster_id], [CLUSTER])
 
 
 def open_gap(row: ClusterKind, *, reason: str, message: str, now: datetime) -> None:
@@ -377,7 +379,7 @@ def open_gap(row: ClusterKind, *, reason: str, message: str, now: datetime) -> N
         )
         is_new = cursor.rowcount > 0
     if is_new:
-        raise_revision(row.cluster_id)
+        raise_revisions([row.cluster_id], [CLUSTER])
 
 
 def close_gaps(cluster_id: int, kinds: Sequence[str], *, now: datetime) -> int:
@@ -386,13 +388,43 @@ def close_gaps(cluster_id: int, kinds: Sequence[str], *, now: datetime) -> int:
         cluster_id=cluster_id, kind__in=kinds, ended_at__isnull=True
     ).update(ended_at=Greatest("started_at", Value(now, DateTimeField())))
     if count:
-        raise_revision(cluster_id)
+        raise_revisions([cluster_id], [CLUSTER])
     return count
 
 
-def raise_revision(cluster_id: int) -> None:
-    """Something that pages show of this cluster has changed."""
-    Cluster.objects.filter(pk=cluster_id).update(revision=F("revision") + 1)
+class Changing:
+    """What a transaction about one cluster touches of what pages show."""
+
+    def __init__(self, subjects: Iterable[str]) -> None:
+        self.subjects = set(subjects)
+
+    def touch(self, *subjects: str) -> None:
+        """Rows of these subjects were written."""
+        self.subjects.update(subjects)
+
+
+@contextmanager
+def changing(cluster_id: int, *subjects: str) -> Iterator[Changing]:
+    """A transaction that writes about one cluster: what it touches gets a new revision, as the last thing before the commit."""
+    with transaction.atomic():
+        change = Changing(subjects)
+        yield change
+        raise_revisions([cluster_id], change.subjects)
+
+
+_RAISE: Final = """
+INSERT INTO clusters_revision AS r (cluster_id, subject, number)
+SELECT c, s, 1 FROM unnest(%s::bigint[]) c, unnest(%s::text[]) s ORDER BY c, s
+ON CONFLICT (cluster_id, subject) DO UPDATE SET number = r.number + 1
+"""
+
+
+def raise_revisions(cluster_ids: Iterable[int], subjects: Iterable[str]) -> None:
+    """Something that pages show of these subjects has changed, in the transaction that is open."""
+    found = list(cluster_ids), list(subjects)
+    if all(found):
+        with connection.cursor() as cursor:
+            cursor.execute(_RAISE, found)
 
 
 def _update(row: ClusterKind, fields: Mapping[str, Any]) -> None:

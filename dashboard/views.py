@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from clusters.choices import Reach
+from clusters.choices import POOLS, Reach
 from clusters.queries import Freshness
 from clusters.views.emptiness import Emptiness, emptiness
 from clusters.views.frame import Scope
@@ -78,7 +78,7 @@ class OverviewPage:
 def overview(request: HttpRequest, scope: Scope) -> Live:
     """The page; htmx gets what is live in it."""
     del request
-    return Live(scope.etag_parts, lambda: {"page": overview_page(scope)})
+    return Live(scope.state(POOLS), lambda: {"page": overview_page(scope)})
 
 
 def overview_page(scope: Scope) -> OverviewPage:

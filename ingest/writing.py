@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from django.db import transaction
-
 from clusters import registry
 from clusters import services as clusters
-from clusters.choices import ReadState
+from clusters.choices import POOLS, ReadState
 from clusters.models import ClusterKind
 from ingest.messages import (
     Changed,
@@ -21,7 +19,7 @@ from ingest.messages import (
     ReadingBegan,
     ReadingDone,
 )
-from kube.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM
+from kube.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_SLICE
 from objects import queries
 from objects.services.living import living_objects
 from objects.services.log import Moved, record_changes, record_missing
@@ -78,7 +76,7 @@ class Writer:
 
     def _record_anew(self, entry: WatchedKind) -> None:
         """Make the rows of a kind anew from what the log has of its living objects."""
-        with transaction.atomic(), open_cursor() as cursor:
+        with clusters.changing(self.cluster_id, entry.name, POOLS), open_cursor() as cursor:
             row = clusters.lock_kinds(self.cluster_id, {entry.name: self.cursors[entry.name]})[
                 entry.name
             ]
@@ -88,15 +86,14 @@ class Writer:
                     touched = entry.record(cursor, self.cluster_id, living, now=now)
                     derive.mark_dirty(cursor, self.cluster_id, touched)
             clusters.note_recorded(row, record_version=entry.record_version)
-            clusters.raise_revision(self.cluster_id)
 
     def set_not_served(self, kind: str) -> None:
         """The cluster does not have this kind."""
-        with transaction.atomic(), open_cursor() as cursor:
+        with clusters.changing(self.cluster_id) as change, open_cursor() as cursor:
             row = clusters.lock_kinds(self.cluster_id, {kind: self.cursors[kind]})[kind]
             now = self.clock()
             clusters.record_not_served(row, now=now)
-            self._follow(cursor, (), now=now)
+            self._follow(cursor, (), change, now=now)
 
     def store(self, messages: Sequence[Message]) -> None:
         """One batch: changes of any kinds, and at most one of the other messages, as the last."""
@@ -109,14 +106,12 @@ class Writer:
             if not messages:
                 return
         kinds = {message.kind for message in messages}
-        with transaction.atomic(), open_cursor() as cursor:
+        with clusters.changing(self.cluster_id) as change, open_cursor() as cursor:
             rows = clusters.lock_kinds(self.cluster_id, {k: self.cursors[k] for k in kinds})
             now = self.clock()
             moved = self._store_changes(cursor, rows, messages, now=now)
             missing = self._store_last(cursor, rows, messages[-1], now=now)
-            self._follow(cursor, [*moved, *missing], now=now)
-            if moved or missing:
-                clusters.raise_revision(self.cluster_id)
+            self._follow(cursor, [*moved, *missing], change, now=now)
         self._committed(rows, [*moved, *missing], messages[-1])
 
     def _store_changes(
@@ -190,8 +185,16 @@ class Writer:
         )
         return missing
 
-    def _follow(self, cursor: Cursor, moved: Sequence[Moved], *, now: datetime) -> None:
+    def _follow(
+        self,
+        cursor: Cursor,
+        moved: Sequence[Moved],
+        change: clusters.Changing,
+        *,
+        now: datetime,
+    ) -> None:
         """Current tables and figures after what has moved."""
+        change.touch(*(each.change.kind for each in moved))
         dirty = self._record(cursor, moved, now=now)
         before, self._knowledge = self._knowledge, self._read_knowledge(moved)
         if before is not None and _differ(before, self._knowledge):
@@ -199,6 +202,7 @@ class Writer:
             self._has_dirty = True
         if not dirty:
             return
+        change.touch(POOLS)
         if self.is_settled:
             derive.derive_pools(cursor, self.cluster_id, dirty, self._knowledge, now=now)
         else:
@@ -260,7 +264,7 @@ class Writer:
         """Derive a part of the pools that wait for it; whether any did."""
         if not self.may_derive:
             return False
-        with transaction.atomic(), open_cursor() as cursor:
+        with clusters.changing(self.cluster_id) as change, open_cursor() as cursor:
             needed = registry.figure_kinds()
             clusters.lock_kinds(
                 self.cluster_id,
@@ -271,7 +275,8 @@ class Writer:
                 cursor, self.cluster_id, self._knowledge, limit=_POOLS_AT_ONCE, now=self.clock()
             )
             if count:
-                clusters.raise_revision(self.cluster_id)
+                # What is in a slice is counted, and judged, when its pool is derived.
+                change.touch(POOLS, RESOURCE_SLICE.name)
         self._has_dirty = count == _POOLS_AT_ONCE
         return bool(count)
 
@@ -279,13 +284,13 @@ class Writer:
         """These kinds are as the server has them: their windows ended well."""
         if not kinds:
             return
-        with transaction.atomic(), open_cursor() as cursor:
+        with clusters.changing(self.cluster_id) as change, open_cursor() as cursor:
             now = self.clock()
             cursors = {kind: self.cursors[kind] for kind in kinds}
             clusters.record_current(self.cluster_id, cursors, now=now)
             clusters.close_gaps(self.cluster_id, sorted(kinds), now=now)
             # A kind that may be read again tells nothing new by that, but figures can rest on it once more.
-            self._follow(cursor, (), now=now)
+            self._follow(cursor, (), change, now=now)
 
 
 def read_knowledge(

@@ -5,6 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from api.views.base import SnapshotView
+from clusters.views.live import LivePage
+
 _PARAMETER = re.compile(r"<(\w+):\w+>")
 
 
@@ -26,3 +29,12 @@ def addresses(*, number: int) -> list[str]:
     return [
         _PARAMETER.sub(lambda found: words.get(found[1], "something"), path) for path, _ in views()
     ]
+
+
+def reading_routes() -> set[str]:
+    """Routes whose answers are read from one snapshot of the database."""
+    return {path for path, view in views() if _reads_one_snapshot(view)}
+
+
+def _reads_one_snapshot(view: object) -> bool:
+    return isinstance(view, LivePage) or issubclass(getattr(view, "cls", object), SnapshotView)

@@ -53,6 +53,8 @@ class Listing(Generic[M, W]):
     title: Promise | str
     # What a row is, in the plural.
     noun: Promise | str
+    # Of the revisions that tell whether it has changed.
+    subject: str
     wanted: type[W]
     parameters: tuple[Parameter, ...]
     # Columns of the query by the word in the URL; each ends in what makes it unique.

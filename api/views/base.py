@@ -52,6 +52,9 @@ class ReadView(APIView):
     # Schema component by media type.
     answers: ClassVar[Mapping[str, str]] = {}
 
+    # Of what the ETag counts revisions, beside clusters themselves.
+    subjects: ClassVar[tuple[str, ...]] = ()
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """A method that is not there is told before anything else is asked for."""
         if str(request.method).lower() not in self.http_method_names:
@@ -86,7 +89,7 @@ class ReadView(APIView):
         self, request: Request, *, known: Known, also: Sequence[Any] = ()
     ) -> HttpResponseBase | None:
         """304 when the reader has what would be answered; asked before rows are read."""
-        if not has_etag(request, etag(request, known, also=also)):
+        if not has_etag(request, etag(request, known, subjects=self.subjects, also=also)):
             return None
         return self.tagged(request, HttpResponse(status=304), known=known, also=also)
 
@@ -98,7 +101,7 @@ class ReadView(APIView):
         known: Known,
         also: Sequence[Any] = (),
     ) -> HttpResponseBase:
-        response["ETag"] = etag(request, known, also=also)
+        response["ETag"] = etag(request, known, subjects=self.subjects, also=also)
         response["Cache-Control"] = CACHE_CONTROL
         patch_vary_headers(response, ["Accept", "Authorization", "Cookie"])
         response["Dradash-Stale"] = "true" if known.is_stale() else "false"

@@ -14,7 +14,9 @@ from api.known import Known, read_known
 from api.negotiation import JSONText, YAMLText
 from api.views.base import Json, SnapshotView, encode
 from clusters import queries as cluster_queries
+from clusters.choices import POOLS
 from clusters.models import Cluster
+from kube.kinds import RESOURCE_POOL_STATUS_REQUEST, RESOURCE_SLICE
 from objects import queries as object_queries
 from pools import queries
 from pools.models import Device, Pool, PoolStatusRequest, ResourceSlice
@@ -74,7 +76,9 @@ class ClusterDetail(DetailView):
         return row.pk
 
     def also(self, row: Cluster, known: Known) -> Sequence[Any]:
-        return [self.shape(row, known)]
+        """How far it was read, and when it was asked what it serves, goes on without a new revision."""
+        del known
+        return [row.discovered_at, cluster_queries.reads(row)]
 
     def shape(self, row: Cluster, known: Known) -> Json:
         gaps = list(cluster_queries.latest_gaps(known.snapshot, row.pk))
@@ -87,6 +91,7 @@ class PoolDetail(DetailView):
     operation_id = "pool"
     summary = "Read one pool"
     tag = "Pools"
+    subjects = (POOLS,)
     answers: ClassVar = {"application/json": "Pool"}
 
     def find(self, snapshot: Snapshot, number: int) -> Pool:
@@ -102,6 +107,7 @@ class DeviceDetail(DetailView):
     operation_id = "device"
     summary = "Read one device"
     tag = "Devices"
+    subjects = (POOLS,)
     answers: ClassVar = {"application/json": "DeviceDetail"}
 
     def find(self, snapshot: Snapshot, number: int) -> Device:
@@ -118,6 +124,7 @@ class ResourceSliceDetail(DetailView):
     operation_id = "resource_slice"
     summary = "Read one ResourceSlice"
     tag = "ResourceSlices"
+    subjects = (RESOURCE_SLICE.name,)
     renderer_classes: Sequence[type[BaseRenderer]] = (JSONText, YAMLText)
     answers: ClassVar = {
         "application/json": "KubernetesResourceSlice",
@@ -144,6 +151,7 @@ class PoolStatusRequestDetail(DetailView):
     operation_id = "pool_status_request"
     summary = "Read one pool status request"
     tag = "Pool status requests"
+    subjects = (RESOURCE_POOL_STATUS_REQUEST.name, POOLS)
     answers: ClassVar = {"application/json": "PoolStatusRequestDetail"}
 
     def find(self, snapshot: Snapshot, number: int) -> PoolStatusRequest:

@@ -15,6 +15,7 @@ from api.known import read_known
 from api.negotiation import CSVText, JSONText
 from api.parameters import Parameters
 from api.views.base import Json, SnapshotView, encode
+from clusters.choices import POOLS
 from dra.series import FIGURES
 from pools import queries
 from pools.models import Pool
@@ -62,6 +63,7 @@ class PoolHistory(SnapshotView):
     operation_id = "pool_history"
     summary = "Read the history of one pool"
     tag = "Pools"
+    subjects = (POOLS,)
     answers: ClassVar = {"application/json": "PoolHistory", "text/csv": "CSV"}
     renderer_classes: Sequence[type[BaseRenderer]] = (JSONText, CSVText)
     allowed = ("from", "to", "step", "format")

@@ -10,7 +10,9 @@ from api.known import Known
 from api.views.base import Json
 from api.views.listing import LIST_PARAMS, ListView
 from clusters import queries as cluster_queries
+from clusters.choices import POOLS
 from clusters.models import Cluster
+from kube.kinds import RESOURCE_POOL_STATUS_REQUEST, RESOURCE_SLICE
 from pools import filters, queries
 from pools.filters import Params, Read
 from pools.models import Device, Pool, PoolStatusRequest, ResourceSlice
@@ -40,6 +42,7 @@ class PoolList(ListView[Pool]):
     operation_id = "pools"
     summary = "List pools"
     tag = "Pools"
+    subjects = (POOLS,)
     answers: ClassVar = {"application/json": "PoolList", "text/csv": "CSV"}
     allowed = (*filters.POOL_PARAMS, *LIST_PARAMS)
     orders = queries.POOL_ORDERS
@@ -81,6 +84,7 @@ class DeviceList(ListView[Device]):
     operation_id = "devices"
     summary = "List devices"
     tag = "Devices"
+    subjects = (POOLS,)
     answers: ClassVar = {"application/json": "DeviceList", "text/csv": "CSV"}
     allowed = (*filters.DEVICE_PARAMS, *LIST_PARAMS)
     orders = queries.DEVICE_ORDERS
@@ -108,6 +112,7 @@ class ResourceSliceList(ListView[ResourceSlice]):
     operation_id = "resource_slices"
     summary = "List ResourceSlices"
     tag = "ResourceSlices"
+    subjects = (RESOURCE_SLICE.name,)
     answers: ClassVar = {"application/json": "ResourceSliceList", "text/csv": "CSV"}
     allowed = (*filters.SLICE_PARAMS, *LIST_PARAMS)
     orders: ClassVar = {"name": queries.SLICE_ORDER}
@@ -135,6 +140,7 @@ class PoolStatusRequestList(ListView[PoolStatusRequest]):
     operation_id = "pool_status_requests"
     summary = "List pool status requests"
     tag = "Pool status requests"
+    subjects = (RESOURCE_POOL_STATUS_REQUEST.name,)
     answers: ClassVar = {"application/json": "PoolStatusRequestList", "text/csv": "CSV"}
     allowed = (*filters.STATUS_PARAMS, *LIST_PARAMS)
     orders: ClassVar = {"newest": queries.STATUS_ORDER}
@@ -185,5 +191,7 @@ class ClusterList(ListView[Cluster]):
         return cluster_shapes.cluster(row, known)
 
     def also(self, known: Known) -> Sequence[Any]:
-        """Reach, rights and reads of each cluster change without a new revision."""
-        return [cluster_shapes.cluster(each, known) for each in known.clusters.values()]
+        """How far a cluster was read, and when it was asked what it serves, goes on without a new revision."""
+        return [
+            (each.discovered_at, cluster_queries.reads(each)) for each in known.clusters.values()
+        ]

@@ -15,7 +15,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
 from clusters import queries, registry
-from clusters.choices import Reach, ReadState, Source
+from clusters.choices import CLUSTER, Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, Gap
 from kube.kinds import KINDS
 from ui.frame import Banner, ClusterChoice, Frame, Freshness
@@ -92,11 +92,14 @@ class Scope:
         """Whether a cluster in view has figures that are older than they should be."""
         return any(each.is_stale(self.now) for each in self.shown)
 
-    @property
-    def etag_parts(self) -> tuple[object, ...]:
-        """Changes whenever anything that a live part shows has changed, its age included."""
+    def state(self, *subjects: str) -> tuple[object, ...]:
+        """Another one whenever something of these subjects has changed, or what is said of the clusters themselves."""
         return tuple(
-            (each.cluster_id, each.revision, each.is_stale(self.now), each.read_count)
+            (
+                each.cluster_id,
+                each.is_stale(self.now),
+                *(each.revisions.get(subject, 0) for subject in (CLUSTER, *subjects)),
+            )
             for each in self.shown
         )
 
@@ -151,7 +154,7 @@ def snapshot_of(request: HttpRequest) -> Iterator[Snapshot]:
 
 def read_scope(snapshot: Snapshot, chosen_name: str) -> Scope:
     """Clusters, their kinds and open gaps."""
-    rows = list(queries.clusters(snapshot))
+    rows = list(queries.clusters(snapshot).defer("capabilities"))
     chosen = next((row for row in rows if chosen_name in {row.name, str(row.pk)}), None)
     return Scope(
         snapshot=snapshot,

@@ -103,7 +103,7 @@ def list_page(
 
     @live_page(page="lists/page.html", fragment="lists/_list.html")
     def view(request: HttpRequest, scope: Scope) -> Live:
-        return Live(scope.etag_parts, lambda: {"page": _page(shown, request, scope)})
+        return Live(scope.state(listing.subject), lambda: {"page": _page(shown, request, scope)})
 
     return view
 

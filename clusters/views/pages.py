@@ -116,7 +116,7 @@ class ClusterPage:
 def status(request: HttpRequest, scope: Scope) -> Live:
     """The live part of the frame: freshness and banners, which every page has already."""
     del request
-    return Live((*scope.etag_parts, scope.observed_at, _reaches(scope)), dict)
+    return Live((scope.state(), scope.observed_at, _reaches(scope)), dict)
 
 
 def _reaches(scope: Scope) -> list[tuple[object, ...]]:
@@ -130,7 +130,7 @@ def _reaches(scope: Scope) -> list[tuple[object, ...]]:
 def cluster_list(request: HttpRequest, scope: Scope) -> Live:
     """All clusters: is each reached, and how fresh is what we know of it?"""
     del request
-    state = (*scope.etag_parts, scope.observed_at, _reaches(scope))
+    state = (scope.state(), [queries.reads(row) for row in scope.clusters])
     return Live(state, lambda: {"page": cluster_list_page(scope)})
 
 
@@ -178,8 +178,12 @@ def cluster_detail(request: HttpRequest, scope: Scope, cluster_id: int) -> Live:
     except Cluster.DoesNotExist:
         raise Http404(_("There is no such cluster.")) from None
     may_change = request.user.has_perm(CHANGE)
-    fresh = scope.fresh[row.pk]
-    state = (row.revision, fresh, fresh.is_stale(scope.now), row.reach, may_change)
+    state = (
+        scope.about(row.pk).state(NODE.name),
+        row.discovered_at,
+        queries.reads(row),
+        may_change,
+    )
     return Live(state, lambda: {"page": cluster_page(scope.snapshot, row, may_change=may_change)})
 
 

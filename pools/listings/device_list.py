@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
+from clusters import choices
 from pools import queries
 from pools.choices import DeviceState
 from pools.listings.matches import attribute_match, capacity_match, either_match
@@ -35,6 +36,7 @@ DEVICES: Listing[Device, DeviceFilter] = Listing(
     id="device-list",
     title=_("Devices"),
     noun=_("devices"),
+    subject=choices.POOLS,
     wanted=DeviceFilter,
     parameters=(
         CLUSTER,

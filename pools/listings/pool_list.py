@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
+from clusters import choices
 from pools import queries
 from pools.listings.places import CLUSTER, DRIVER, NODE
 from pools.models import Pool
@@ -14,6 +15,7 @@ POOLS: Listing[Pool, PoolFilter] = Listing(
     id="pool-list",
     title=_("Pools"),
     noun=_("pools"),
+    subject=choices.POOLS,
     wanted=PoolFilter,
     parameters=(
         CLUSTER,

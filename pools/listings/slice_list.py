@@ -1,5 +1,6 @@
 from django.utils.translation import gettext_lazy as _
 
+from kube.kinds import RESOURCE_SLICE
 from pools import queries
 from pools.listings.places import CLUSTER, DRIVER, NODE, POOL
 from pools.models import ResourceSlice
@@ -12,6 +13,7 @@ SLICES: Listing[ResourceSlice, SliceFilter] = Listing(
     id="slice-list",
     title=_("Resource slices"),
     noun=_("resource slices"),
+    subject=RESOURCE_SLICE.name,
     wanted=SliceFilter,
     parameters=(
         CLUSTER,

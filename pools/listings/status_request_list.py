@@ -1,5 +1,6 @@
 from django.utils.translation import gettext_lazy as _
 
+from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
 from pools import queries
 from pools.choices import Outcome
 from pools.listings.places import CLUSTER, DRIVER
@@ -13,6 +14,7 @@ STATUS_REQUESTS: Listing[PoolStatusRequest, StatusFilter] = Listing(
     id="status-list",
     title=_("Pool status requests"),
     noun=_("pool status requests"),
+    subject=RESOURCE_POOL_STATUS_REQUEST.name,
     wanted=StatusFilter,
     parameters=(
         CLUSTER,

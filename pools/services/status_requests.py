@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from django.db import transaction
 from django.db.models import Max
 
-from clusters.services import raise_revision
+from clusters.services import changing
 from dra import shapes
 from dra.compare import compare_with_server
 from dra.server_json import parse_pool_statuses
 from dra.values import AssessedPool, DriverName, PoolKey, PoolName, Release
 from dra.words import reason_words
+from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
 from objects.services.staging import as_text
 from pools.choices import Outcome
 from pools.models import Pool, PoolStatusAnswer, PoolStatusRequest, ResourceSlice
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # The first release whose servers answer at all.
 _FIRST: Final = Release(1, 36)
+# Of revisions.
+SUBJECT: Final = RESOURCE_POOL_STATUS_REQUEST.name
 
 
 def due_drivers(cluster_id: int, *, made_before: datetime) -> list[str]:
@@ -41,19 +43,19 @@ def note_not_made(
     """A request that was not even made. Said once: the row of before is only brought up to date."""
     latest = PoolStatusRequest.objects.filter(cluster_id=cluster_id, driver=driver).first()
     if latest is not None and (latest.outcome, latest.message) == (outcome, message):
-        PoolStatusRequest.objects.filter(pk=latest.pk).update(created_at=now)
+        with changing(cluster_id, SUBJECT):
+            PoolStatusRequest.objects.filter(pk=latest.pk).update(created_at=now)
         return latest
-    row = PoolStatusRequest.objects.create(
-        cluster_id=cluster_id,
-        name=name,
-        driver=driver,
-        outcome=outcome,
-        message=message,
-        created_at=now,
-        is_removed=True,
-    )
-    raise_revision(cluster_id)
-    return row
+    with changing(cluster_id, SUBJECT):
+        return PoolStatusRequest.objects.create(
+            cluster_id=cluster_id,
+            name=name,
+            driver=driver,
+            outcome=outcome,
+            message=message,
+            created_at=now,
+            is_removed=True,
+        )
 
 
 def begin_request(
@@ -66,16 +68,15 @@ def begin_request(
     partition_type_attribute: str = "",
 ) -> PoolStatusRequest:
     """Written before the object is made, so that nothing of ours is ever in the cluster unknown to us."""
-    row = PoolStatusRequest.objects.create(
-        cluster_id=cluster_id,
-        name=name,
-        driver=driver,
-        pool_name=pool,
-        partition_type_attribute=partition_type_attribute,
-        created_at=now,
-    )
-    raise_revision(cluster_id)
-    return row
+    with changing(cluster_id, SUBJECT):
+        return PoolStatusRequest.objects.create(
+            cluster_id=cluster_id,
+            name=name,
+            driver=driver,
+            pool_name=pool,
+            partition_type_attribute=partition_type_attribute,
+            created_at=now,
+        )
 
 
 def end_request(
@@ -99,9 +100,9 @@ def end_request(
         count = status.get("poolCount")
         row.pool_count = count if isinstance(count, int) else None
         row.pools_answered = len(pools)
-    with transaction.atomic():
+    with changing(row.cluster_id, SUBJECT):
         row.save()
-        answers = PoolStatusAnswer.objects.bulk_create(
+        return PoolStatusAnswer.objects.bulk_create(
             [
                 PoolStatusAnswer(
                     request=row,
@@ -115,13 +116,16 @@ def end_request(
                 if isinstance(entry, dict)
             ]
         )
-        raise_revision(row.cluster_id)
-    return answers
 
 
 def note_removed(cluster_id: int, names: Sequence[str]) -> None:
     """These objects are not in the cluster any more."""
-    PoolStatusRequest.objects.filter(cluster_id=cluster_id, name__in=names).update(is_removed=True)
+    rows = PoolStatusRequest.objects.filter(
+        cluster_id=cluster_id, name__in=names, is_removed=False
+    )
+    with changing(cluster_id) as change:
+        if rows.update(is_removed=True):
+            change.touch(SUBJECT)
 
 
 def unremoved_names(cluster_id: int) -> list[str]:
@@ -157,10 +161,9 @@ def record_comparison(
     if restless:
         verb = "pool was" if restless == 1 else "pools were"
         row.message = f"{row.message} {restless} {verb} changed meanwhile, so not compared this time.".strip()
-    with transaction.atomic():
+    with changing(row.cluster_id, SUBJECT):
         PoolStatusAnswer.objects.bulk_update(compared, ("ours", "differences"), batch_size=500)
         row.save(update_fields=("pools_differing", "message"))
-        raise_revision(row.cluster_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from clusters.choices import POOLS
 from clusters.queries import Freshness
 from clusters.views.frame import Scope
 from clusters.views.live import Live, live_page
@@ -51,7 +52,7 @@ def device_detail(request: HttpRequest, scope: Scope, device_id: int) -> Live:
     except (Device.DoesNotExist, Pool.DoesNotExist):
         raise Http404(_("There is no such device, or it is not published any more.")) from None
     only = scope.about(device.cluster_id)
-    return Live(only.etag_parts, lambda: {"page": _page(device, pool, scope=only)})
+    return Live(only.state(POOLS), lambda: {"page": _page(device, pool, scope=only)})
 
 
 def _page(device: Device, pool: Pool, *, scope: Scope) -> DevicePage:

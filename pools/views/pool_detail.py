@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from clusters import queries as cluster_queries
+from clusters.choices import POOLS
 from clusters.models import Cluster
 from clusters.queries import Freshness
 from clusters.views.frame import Scope
@@ -92,7 +93,7 @@ def pool_detail(request: HttpRequest, scope: Scope, pool_id: int) -> Live:
         raise Http404(_("There is no such pool.")) from None
     only = scope.about(pool.cluster_id)
     return Live(
-        only.etag_parts,
+        only.state(POOLS),
         lambda: {
             "pool_now": _pool_now(request, pool, scope=only),
             # What lies outside of the live part is only read for the whole page.

@@ -8,8 +8,10 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from clusters.choices import POOLS
 from clusters.views.frame import Scope
 from clusters.views.live import Live, live_page
+from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
 from pools import queries
 from pools.choices import Outcome
 from pools.models import PoolStatusRequest
@@ -62,7 +64,8 @@ def status_detail(request: HttpRequest, scope: Scope, request_id: int) -> Live:
         row = queries.status_request(scope.snapshot, request_id)
     except PoolStatusRequest.DoesNotExist:
         raise Http404(_("There is no such pool status request.")) from None
-    state = (row.outcome, row.answered_at, row.is_removed)
+    # Also of pools, since it leads to those that it names.
+    state = scope.about(row.cluster_id).state(RESOURCE_POOL_STATUS_REQUEST.name, POOLS)
     return Live(state, lambda: {"page": _page(row, scope)})
 
 

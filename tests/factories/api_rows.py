@@ -46,7 +46,6 @@ def cluster(name: str = "prod", *, synced_at: datetime | None = NOON, **fields: 
             "source": Source.KUBECONFIG,
             "created_at": NOON - timedelta(days=1),
             "reach": Reach.OK,
-            "revision": 7,
             **fields,
         },
     )

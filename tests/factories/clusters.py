@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clusters import services
 from clusters.choices import Source
+from clusters.models import Revision
 from kube.targets import Target
 from objects.services.partitions import LOG, ensure_partitions
 from pools.services.rollups import HOURS, SAMPLES
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from clusters.models import Cluster
 
 NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+
+def revisions(of: Cluster) -> dict[str, int]:
+    return dict(Revision.objects.filter(cluster=of).values_list("subject", "number"))
 
 
 def watched_cluster(name: str = "one", *, now: datetime = NOON) -> Cluster:

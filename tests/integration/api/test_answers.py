@@ -9,8 +9,12 @@ from django.test import Client, RequestFactory
 from rest_framework.permissions import AllowAny
 
 from api.views.base import ReadView
+from clusters.choices import POOLS
 from clusters.models import Cluster, ClusterKind
+from clusters.services import raise_revisions, record_reach
+from pools.services import status_requests
 from tests.factories import api_rows
+from tests.factories.api_rows import NOON
 
 SOON = api_rows.NOON + timedelta(seconds=10)
 
@@ -58,7 +62,6 @@ def test_etag_is_the_same_when_only_observed_since(tag: Any) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"revision": 8},
         {"is_paused": True},
         {"is_watched": False},
         {"name": "renamed"},
@@ -110,17 +113,41 @@ def test_etag_of_one_cluster_does_not_change_with_another(tag: Any) -> None:
     west = api_rows.cluster("west")
     before = [tag("pools/?cluster=east"), tag("pools/")]
 
-    Cluster.objects.filter(pk=west.pk).update(revision=8)
+    raise_revisions([west.pk], [POOLS])
 
     after = [tag("pools/?cluster=east"), tag("pools/")]
     assert [old == new for old, new in zip(before, after, strict=True)] == [True, False]
+
+
+def test_etag_changes_when_a_status_request_is_taken_away(tag: Any) -> None:
+    row = api_rows.status_request(api_rows.cluster(), is_removed=False)
+    paths = ("pool-status-requests/", f"pool-status-requests/{row.pk}/")
+    before = [tag(path) for path in paths]
+
+    status_requests.note_removed(row.cluster_id, [row.name])
+
+    assert [tag(path) == old for path, old in zip(paths, before, strict=True)] == [False, False]
+
+
+def test_etag_stays_while_something_else_of_the_cluster_changes(tag: Any) -> None:
+    row = api_rows.pool(api_rows.cluster())
+    lists = ("pools/", "devices/", "resource-slices/", "pool-status-requests/")
+    paths = (*lists, f"pools/{row.id}/")
+    before = [tag(path) for path in paths]
+
+    raise_revisions([row.cluster_id], ["ResourceSlice", "Node"])
+
+    same = [tag(path) == old for path, old in zip(paths, before, strict=True)]
+    assert dict(zip(paths, same, strict=True)) == dict.fromkeys(paths, True) | {
+        "resource-slices/": False
+    }
 
 
 def test_etag_of_clusters_changes_with_reach(tag: Any) -> None:
     row = api_rows.cluster()
     before = [tag("clusters/"), tag(f"clusters/{row.pk}/")]
 
-    Cluster.objects.update(reach="timeout")
+    record_reach(row.pk, "timeout", message="", now=NOON)
 
     after = [tag("clusters/"), tag(f"clusters/{row.pk}/")]
     assert [old == new for old, new in zip(before, after, strict=True)] == [False, False]

@@ -5,6 +5,8 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
+from clusters.choices import POOLS
+from clusters.services import raise_revisions
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
@@ -377,7 +379,7 @@ def test_pool_list_live_part_is_not_sent_again_until_something_changed(ask: Ask)
 
     same = ask("/pools/", **{"If-None-Match": first["ETag"]})
     compressed = ask("/pools/", **{"If-None-Match": f"W/{first['ETag']}"})
-    type(cluster).objects.filter(pk=cluster.pk).update(revision=cluster.revision + 1)
+    raise_revisions([cluster.pk], [POOLS])
     changed = ask("/pools/", **{"If-None-Match": first["ETag"]})
 
     statuses = [answer.status_code for answer in (first, same, compressed, changed)]

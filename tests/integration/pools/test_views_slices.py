@@ -6,6 +6,7 @@ from django.test import Client
 from pools.models import Pool
 from tests.factories import api_rows
 from tests.integration.conftest import Ask, Visit
+from tests.pages import parse
 
 BODY = {
     "apiVersion": "resource.k8s.io/v1",
@@ -184,3 +185,17 @@ def test_slice_page_live_part(ask: Ask, pool: Pool) -> None:
 
 def test_slice_that_is_gone_is_not_found(viewer: Client) -> None:
     assert viewer.get("/resource-slices/4711/").status_code == 404
+
+
+def test_slice_page_opened_before_its_pool_is_derived_leads_to_it(ask: Ask, pool: Pool) -> None:
+    row = api_rows.resource_slice(pool, device_count=None)
+    type(row).objects.update(pool_name="node-2")
+    path = f"/resource-slices/{row.object_id}/"
+    first = ask(path)
+
+    derived = api_rows.pool(pool.cluster, "node-2")
+    type(row).objects.update(device_count=4)
+    later = ask(path, **{"If-None-Match": first["ETag"]})
+
+    links = [parse(each).links().get("node-2") for each in (first, later)]
+    assert links == [None, f"/pools/{derived.id}/"]

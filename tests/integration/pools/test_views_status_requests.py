@@ -1,13 +1,20 @@
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from clusters.models import Cluster
+from dra.pools import assess_pool
+from dra.values import DriverName, PoolKey, PoolName
+from pools.choices import Outcome
+from pools.models import PoolStatusAnswer
+from pools.services import status_requests
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
+from tests.pages import parse
 
 
 @pytest.fixture
@@ -277,3 +284,51 @@ def test_status_page_live_part(ask: Ask, cluster: Cluster) -> None:
 
 def test_status_page_of_no_request_is_not_found(viewer: Client) -> None:
     assert viewer.get("/pool-status-requests/4711/").status_code == 404
+
+
+def test_status_page_opened_between_answer_and_comparison_shows_the_comparison(
+    ask: Ask, cluster: Cluster
+) -> None:
+    asked = api_rows.status_request(cluster, pools_differing=None)
+    path = f"/pool-status-requests/{asked.pk}/"
+    first = ask(path)
+
+    key = PoolKey(DriverName("gpu.example.com"), PoolName("node-1"))
+    answer = PoolStatusAnswer(
+        request=asked,
+        cluster=cluster,
+        driver=key.driver,
+        pool_name=key.pool,
+        observed_at=NOON,
+        server={"driver": key.driver, "poolName": key.pool, "totalDevices": 7},
+    )
+    answer.save()
+    assessed = assess_pool(key, [], allocations=[], taint_rules=(), release=None)
+    status_requests.record_comparison(asked, [answer], {key: assessed}, release=None)
+    later = ask(path, **{"If-None-Match": first["ETag"]})
+
+    assert [parse(each).answer for each in (first, later)] == [
+        "Answered, and not compared.",
+        "Answered. 1 pool differs, with its reason beside it.",
+    ]
+
+
+def test_status_list_shows_when_the_cluster_refused_again(ask: Ask, cluster: Cluster) -> None:
+    refuse = partial(
+        status_requests.note_not_made,
+        cluster.pk,
+        "gpu.example.com",
+        name="dradash-1",
+        outcome=Outcome.REFUSED,
+        message="Not allowed.",
+    )
+    refuse(now=NOON)
+    first = ask("/pool-status-requests/")
+
+    refuse(now=NOON + timedelta(seconds=3))
+    again = ask("/pool-status-requests/", **{"If-None-Match": first["ETag"]})
+
+    assert [parse(answer).rows()[0]["Asked"] for answer in (first, again)] == [
+        "4 s ago",
+        "1 s ago",
+    ]
