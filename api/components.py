@@ -196,7 +196,9 @@ _REQUEST: Json = {
             {
                 "driver": DRIVER,
                 "pool": POOL,
-                "reason": text("Why.", example="1 of 2 slices are there"),
+                "code": text("Stable, for machines.", example="blocked_by_missing_slices"),
+                "reason": text("Why, in words.", example="incomplete: 1 of 2 slices"),
+                "parameters": anything("What the words name; each code has its own."),
             },
         ),
         "Pools that most likely block the answer.",
@@ -431,7 +433,11 @@ SCHEMAS: dict[str, Json] = {
             "field": text("Which figure.", example="available"),
             "ours": {"description": "Our figure; null: not known."},
             "server": {"description": "The server's figure; null: not given."},
-            "reason": text("Why, in words.", example="The server counts each share of a device."),
+            "reason": text("Why, in words.", example="the server counts each share of a device"),
+            "reasons": array(
+                value("string", "Stable, for machines.", example="server_counts_shares"),
+                "Why, as codes. Empty for what an earlier release stored.",
+            ),
         },
     ),
     "Cluster": record("A cluster that is, or was, watched.", _CLUSTER),

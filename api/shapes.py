@@ -14,6 +14,7 @@ from pools.models import (
     ResourceSlice,
 )
 from pools.queries import History, HistoryPoint
+from ui.words import reason_of, words_of
 
 Json = dict[str, Any]
 
@@ -92,13 +93,8 @@ def allocation(row: Allocation) -> Json:
 
 
 def _problems(stored: Sequence[Json]) -> list[Json]:
-    """Without the severity that pages sort by, which is a matter of the code."""
     return [
-        {
-            "code": each["code"],
-            "message": each["message"],
-            "parameters": each.get("parameters", {}),
-        }
+        {"code": each["code"], "message": words_of(each), "parameters": each["parameters"]}
         for each in stored
     ]
 
@@ -140,7 +136,28 @@ def status_request(row: PoolStatusRequest, known: Known) -> Json:
         "pool_count": row.pool_count,
         "pools_answered": row.pools_answered,
         "pools_differing": row.pools_differing,
-        "blocked_by": row.blocked_by,
+        "blocked_by": [_blocker(each) for each in row.blocked_by],
+    }
+
+
+def _blocker(stored: Json) -> Json:
+    return {
+        "driver": stored["driver"],
+        "pool": stored["pool"],
+        "code": stored["code"],
+        "reason": words_of(stored),
+        "parameters": stored["parameters"],
+    }
+
+
+def _difference(stored: Json) -> Json:
+    """Of a row that an earlier release stored there is only the sentence."""
+    return {
+        "field": stored["field"],
+        "ours": stored["ours"],
+        "server": stored["server"],
+        "reason": reason_of(stored),
+        "reasons": stored["reasons"],
     }
 
 
@@ -158,8 +175,8 @@ def answered_status_request(
             "pool": each.pool_name,
             "observed_at": each.observed_at,
             "server": each.server,
-            "ours": each.ours,
-            "differences": each.differences,
+            "ours": each.ours and {**each.ours, "problems": _problems(each.ours["problems"])},
+            "differences": each.differences and [_difference(found) for found in each.differences],
         }
         for each in answers
     ]

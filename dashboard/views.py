@@ -189,6 +189,7 @@ def _pool_problems(pool: Pool) -> list[ShownProblem]:
             f"{pool.driver}/{pool.name}: {problem.message}",
             problem.severity,
             url=pool_url(pool.id),
+            hint=problem.hint,
         )
         for problem in problems_of(pool)[:1]
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from dra.catalogue import Entry, Number, by_code
+from dra.catalogue import SAID_BEFORE, Entry, Number, Text, by_code
 from dra.catalogue import gettext_noop as _
 
 _NUMBER: Final = Number()
@@ -85,4 +85,7 @@ _BLOCKERS: Final = (
     ),
 )
 
-REASONS: Final[Mapping[str, Entry]] = by_code(*_DIFFERENCES, *_BLOCKERS)
+# What an earlier release stored in words.
+_BEFORE: Final = (Entry(SAID_BEFORE, "%(said_before)s", {SAID_BEFORE: Text()}),)
+
+REASONS: Final[Mapping[str, Entry]] = by_code(*_DIFFERENCES, *_BLOCKERS, *_BEFORE)

@@ -227,9 +227,7 @@ class _Round:
             row,
             outcome=outcome,
             message=message,
-            blocked_by=[
-                {"driver": s.key.driver, "pool": s.key.pool, "reason": s.blocker} for s in blockers
-            ],
+            blocked_by=blockers,
             now=self._clock(),
         )
 

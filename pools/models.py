@@ -373,7 +373,7 @@ class PoolStatusRequest(models.Model):
     pool_count = models.IntegerField(null=True)
     pools_answered = models.IntegerField(null=True)
     pools_differing = models.IntegerField(null=True)
-    # Pools that most likely block it: [{"driver", "pool", "reason"}].
+    # Pools that most likely block it: [{"driver", "pool", "code", "parameters"}].
     blocked_by = models.JSONField(default=list)
     # The object as the server returned it last.
     answer = models.JSONField(null=True)
@@ -402,9 +402,10 @@ class PoolStatusAnswer(models.Model):
     observed_at = models.DateTimeField()
     # The entry of status.pools, whole.
     server = models.JSONField()
-    # Our figures in the pool shape of the REST API; None when they could not be had for the same moment.
+    # Our figures in the pool shape of the REST API, problems without words; None when they could not be had for the same moment.
     ours = models.JSONField(null=True)
-    # [{"field", "ours", "server", "reason"}]; None when not compared.
+    # [{"field", "ours", "server", "reasons"}], reasons being codes; None when not compared. Of an earlier release a row has no
+    # reason, and its sentence in "said_before".
     differences = models.JSONField(null=True)
 
     class Meta:

@@ -165,7 +165,6 @@ WHERE cluster_id = %(cluster)s AND id = ANY(%(ids)s) AND vanished_at IS NULL
 # A pool with the rows of its slices: object id, digest, generation, API version.
 _Dirty = tuple[PoolKey, list[tuple[Any, ...]]]
 
-_NOT_STORED: Final = "figures_not_stored"
 _REFUSED: Final = (
     psycopg.errors.IntegrityError,
     psycopg.errors.DataError,
@@ -264,13 +263,13 @@ def _say_not_stored(
 ) -> None:
     """The figures of before stay, with a problem that says so."""
     first_line = why.partition("\n")[0]
-    message = f"The figures are older than what the cluster says: they could not be stored ({first_line})"
+    problem = Problem.of("figures_not_stored", why=first_line)
     cursor.execute(
         "UPDATE pools_pool SET problems = %s, problem_codes = %s, severity = 3, changed_at = %s"
         " WHERE cluster_id = %s AND driver = %s AND name = %s",
         (
-            as_jsonb([{"code": _NOT_STORED, "message": message}]),
-            as_jsonb([_NOT_STORED]),
+            as_jsonb(_problems([problem])),
+            as_jsonb([problem.code]),
             now,
             cluster_id,
             key.driver,
@@ -500,12 +499,8 @@ def _device_row(device: AssessedDevice, *, pool_id: int, object_id: int) -> tupl
     )
 
 
-def _problems(found: Sequence[Problem]) -> list[dict[str, Any]]:
-    """In the shape of the REST API, and how bad each is, by which pages sort and colour."""
-    return [
-        {**each_shape, "severity": each.severity}
-        for each, each_shape in zip(found, shapes.problems_shape(found), strict=True)
-    ]
+def _problems(found: Iterable[Problem]) -> list[dict[str, Any]]:
+    return [shapes.statement_shape(each) for each in found]
 
 
 def _plain_number(nanos: int) -> int | float:

@@ -9,10 +9,10 @@ from django.db.models import Max
 
 from clusters.services import changing
 from dra import shapes
+from dra.catalogue import Statement
 from dra.compare import compare_with_server
 from dra.server_json import parse_pool_statuses
 from dra.values import AssessedPool, DriverName, PoolKey, PoolName, Release
-from dra.words import reason_words
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
 from objects.services.staging import as_text
 from pools.choices import Outcome
@@ -85,7 +85,7 @@ def end_request(
     outcome: Outcome,
     message: str,
     answer: Mapping[str, Any] | None = None,
-    blocked_by: Sequence[Mapping[str, str]] = (),
+    blocked_by: Sequence[PoolState] = (),
     now: datetime,
 ) -> list[PoolStatusAnswer]:
     """Store what became of a request: the whole answer, and each pool of it by itself."""
@@ -94,7 +94,11 @@ def end_request(
     row.outcome = outcome
     row.message = as_text(message)
     row.answer = answer
-    row.blocked_by = list(blocked_by)
+    row.blocked_by = [
+        {"driver": each.key.driver, "pool": each.key.pool, **shapes.statement_shape(each.blocker)}
+        for each in blocked_by
+        if each.blocker is not None
+    ]
     if outcome == Outcome.ANSWERED:
         row.answered_at = now
         count = status.get("poolCount")
@@ -149,10 +153,8 @@ def record_comparison(
         if pool is None or not statuses:
             continue
         found = compare_with_server(pool, statuses[0], release=release or _FIRST)
-        answer.ours = shapes.pool_shape(pool)
-        answer.differences = [
-            {**asdict(each), "reason": reason_words(each.reasons)} for each in found
-        ]
+        answer.ours = _stored_pool(pool)
+        answer.differences = [asdict(difference) for difference in found]
         compared.append(answer)
     # Where nothing was compared it is not known whether anything differs.
     differing = sum(bool(answer.differences) for answer in compared)
@@ -166,13 +168,19 @@ def record_comparison(
         row.save(update_fields=("pools_differing", "message"))
 
 
+def _stored_pool(pool: AssessedPool) -> dict[str, Any]:
+    """Our figures in the pool shape of the REST API, but for the words of problems, which are made when they are shown."""
+    problems = [shapes.statement_shape(each) for each in pool.problems]
+    return {**shapes.pool_shape(pool), "problems": problems}
+
+
 @dataclass(frozen=True, slots=True)
 class PoolState:
     """Of a pool, what decides whether and how a server is asked about it."""
 
     key: PoolKey
-    blocker: str
-    """Why it keeps a request of its driver unanswered; empty when it does not."""
+    blocker: Statement | None
+    """Why it keeps a request of its driver unanswered; None when it does not."""
     partition_type_attribute: str
     asked_at: datetime | None
 
@@ -197,13 +205,14 @@ def pool_states(cluster_id: int, driver: str) -> list[PoolState]:
     return sorted(states, key=lambda s: (s.asked_at is not None, s.asked_at, s.key))
 
 
-def _blocker(row: Pool) -> str:
+def _blocker(row: Pool) -> Statement | None:
     if row.generation == 0:
-        return "generation 0, which the server cannot write into its answer"
+        return Statement("blocked_by_generation_zero")
     if row.is_complete:
-        return ""
-    expected = "?" if row.slices_expected is None else row.slices_expected
-    return f"incomplete: {row.slices_seen} of {expected} slices"
+        return None
+    return Statement.of(
+        "blocked_by_missing_slices", seen=row.slices_seen, expected=row.slices_expected
+    )
 
 
 def was_ever_answered(cluster_id: int) -> bool:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from pools.models import PoolStatusAnswer
 from ui.formatting import number
+from ui.words import reason_of
 
 # Ours and the server's name of each figure that both have.
 _FIGURES: tuple[tuple[str, str, Promise | str], ...] = (
@@ -72,7 +73,7 @@ def comparison_of(answer: PoolStatusAnswer) -> Comparison:
             _text(ours.get(name)),
             _text(answer.server.get(theirs)),
             name in found,
-            found[name]["reason"] if name in found else "",
+            reason_of(found[name]) if name in found else "",
         )
         for name, theirs, label in _FIGURES
     ]
@@ -91,7 +92,7 @@ def _other_line(difference: Mapping[str, Any]) -> ComparisonLine:
         _text(difference["ours"]),
         _text(difference["server"]),
         is_different=True,
-        reason=difference["reason"],
+        reason=reason_of(difference),
     )
 
 

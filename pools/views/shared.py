@@ -8,10 +8,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from dra.catalogue import Severity
+from dra.problems import severity_of
 from pools.choices import Outcome
 from pools.models import Device, Pool, ResourceSlice
 from pools.queries import Facet
 from ui.formatting import number, quantity
+from ui.words import remedy_of, words_of
 
 # How the outcome of a pool status request looks.
 TONES: Final[Mapping[str, str]] = {
@@ -48,8 +51,9 @@ class ShownProblem:
 
     code: str
     message: str
-    severity: str
+    severity: Severity
     url: str = ""
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +73,14 @@ def counts_of(pool: Pool) -> dict[str, int | None]:
 
 def problems_of(row: Pool | Device | ResourceSlice) -> tuple[ShownProblem, ...]:
     """The problems of a row, worst first."""
-    shown = [
-        ShownProblem(each["code"], each["message"], each.get("severity", "warning"))
-        for each in row.problems
-    ]
+    shown = [_shown(each) for each in row.problems]
     order = ("error", "warning", "info")
     return tuple(sorted(shown, key=lambda problem: order.index(problem.severity)))
+
+
+def _shown(stored: Mapping[str, Any]) -> ShownProblem:
+    code = stored["code"]
+    return ShownProblem(code, words_of(stored), severity_of(code), hint=remedy_of(code))
 
 
 def shown_capacity(device: Device) -> tuple[ShownCapacity, ...]:

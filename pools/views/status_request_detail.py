@@ -20,6 +20,7 @@ from pools.views.shared import (
     TONES,
 )
 from ui.formatting import number
+from ui.words import words_of
 
 # Pools whose figures the page of a request compares; the pages of the others have theirs.
 MOST_ANSWERS = 100
@@ -85,7 +86,7 @@ def _page(row: PoolStatusRequest, scope: Scope) -> StatusPage:
         ),
         answer_count=len(answers),
         blockers=tuple(
-            Blocker(each["pool"], ids.get((each["driver"], each["pool"])), each["reason"])
+            Blocker(each["pool"], ids.get((each["driver"], each["pool"])), words_of(each))
             for each in row.blocked_by
         ),
         manifest=yaml.safe_dump(row.answer, sort_keys=False, allow_unicode=True)

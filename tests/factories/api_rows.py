@@ -122,12 +122,16 @@ def unknown_pool(of: Cluster, name: str = "node-9", **fields: Any) -> Pool:
             "devices_admin_access": None,
             "problems": [
                 {
-                    "code": "incomplete",
-                    "message": "1 of 2 slices are there.",
-                    "severity": "error",
+                    "code": "incomplete_pool",
+                    "parameters": {
+                        "seen": 1,
+                        "expected": 2,
+                        "generation": 3,
+                        "taking": "nothing",
+                    },
                 }
             ],
-            "problem_codes": ["incomplete"],
+            "problem_codes": ["incomplete_pool"],
             "severity": 3,
             **{f"devices_{name}": None for name in figures},
             **fields,
@@ -225,7 +229,9 @@ def status_answer(of: PoolStatusRequest, pool_name: str = "node-1") -> PoolStatu
         observed_at=NOON,
         server={"driver": of.driver, "poolName": pool_name, "availableDevices": 1},
         ours=None,
-        differences=[{"field": "available", "ours": 2, "server": 1, "reason": "subtracted twice"}],
+        differences=[
+            {"field": "available", "ours": 2, "server": 1, "reasons": ["server_subtracts_twice"]}
+        ],
     )
 
 

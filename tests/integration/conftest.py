@@ -6,6 +6,8 @@ import pytest
 import time_machine
 from django.contrib.auth.models import Permission, User
 from django.core.cache import caches
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from pytest_django.fixtures import Settings
 
@@ -16,6 +18,7 @@ SOON = NOON + timedelta(seconds=4)
 
 Visit = Callable[..., Element]
 Ask = Callable[..., Any]
+Migrate = Callable[[str, str], Any]
 
 
 @pytest.fixture
@@ -87,3 +90,16 @@ def fragment(ask: Ask) -> Visit:
         return parse(response)
 
     return fragment
+
+
+@pytest.fixture
+def migrate(transactional_db: None) -> Iterator[Migrate]:
+    """Brings an app to a migration, and returns its models as they were; at the end everything is as it is now."""
+
+    def migrate(app: str, name: str) -> Any:
+        executor = MigrationExecutor(connection)
+        return executor.migrate([(app, name)]).apps
+
+    yield migrate
+    executor = MigrationExecutor(connection)
+    executor.migrate(executor.loader.graph.leaf_nodes())

@@ -125,7 +125,13 @@ def test_pool_status_request_shows_answer_and_differences(get: Any) -> None:
             },
             "ours": None,
             "differences": [
-                {"field": "available", "ours": 2, "server": 1, "reason": "subtracted twice"}
+                {
+                    "field": "available",
+                    "ours": 2,
+                    "server": 1,
+                    "reason": "the server subtracts a device that is allocated and tainted twice",
+                    "reasons": ["server_subtracts_twice"],
+                }
             ],
         }
     ]

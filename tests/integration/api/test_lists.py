@@ -76,7 +76,14 @@ def test_pool_unknown_figures_are_null(get: Any) -> None:
         "partitions": [],
         "capacity": [],
         "problems": [
-            {"code": "incomplete", "message": "1 of 2 slices are there.", "parameters": {}}
+            {
+                "code": "incomplete_pool",
+                "message": (
+                    "1 of 2 slices of generation 3 are there:"
+                    " the scheduler takes no device from this pool"
+                ),
+                "parameters": {"seen": 1, "expected": 2, "generation": 3, "taking": "nothing"},
+            }
         ],
         "observed_at": None,
         "source": "computed from ResourceSlices at 81273, ResourceClaims at 81273, "
@@ -104,7 +111,7 @@ def three_pools() -> None:
         ("node=node/b.c", {"node/b.c"}),
         ("complete=false", {"node/b.c"}),
         ("complete=any&problem=none", {"node-a", "node-c"}),
-        ("problem=incomplete", {"node/b.c"}),
+        ("problem=incomplete_pool", {"node/b.c"}),
         ("fits=1g.10gb", {"node-c"}),
         ("q=node:node-a", {"node-a"}),
         ("q=b.c", {"node/b.c"}),
@@ -287,7 +294,7 @@ def test_pool_list_as_csv_has_every_row_and_no_formula(api: Client) -> None:
     assert {name: rows[1][name] for name in ("devices_total", "devices_seen", "problems")} == {
         "devices_total": "",
         "devices_seen": "4",
-        "problems": "incomplete",
+        "problems": "incomplete_pool",
     }
     assert list(rows[0]) == [
         "id",

@@ -47,7 +47,10 @@ def ids(db: None) -> dict[str, int]:
     api_rows.allocation(device, share_id="s-1", consumed_capacity={"memory": "10Gi"})
     resource_slice = api_rows.resource_slice(pool)
     request = api_rows.status_request(
-        cluster, blocked_by=[{"driver": "d", "pool": "p", "reason": "incomplete"}]
+        cluster,
+        blocked_by=[
+            {"driver": "d", "pool": "p", "code": "blocked_by_generation_zero", "parameters": {}}
+        ],
     )
     api_rows.status_answer(request)
     PoolSample.objects.create(

@@ -74,7 +74,7 @@ def test_overview_unknown_figures_are_unknown_and_the_known_ones_bounds(visit: V
     )
     problems = page.one("section", class_="problems")
     assert problems.links() == {
-        "gpu.example.com/node-9: 1 of 2 slices are there.": f"/pools/{pool.id}/"
+        "gpu.example.com/node-9: 1 of 2 slices of generation 3 are there: the scheduler takes no device from this pool": f"/pools/{pool.id}/"
     }
     assert problems.one("li").classes == ["tone-error"]
 

@@ -88,7 +88,12 @@ def test_request_of_an_incomplete_pool_is_blocked_and_the_others_are_asked_alone
     )
     assert list(rows) == [("", "blocked", True), ("node-1", "answered", True)]
     assert PoolStatusRequest.objects.earliest("id").blocked_by == [
-        {"driver": kube.DRIVER, "pool": "node-2", "reason": "incomplete: 1 of 3 slices"}
+        {
+            "driver": kube.DRIVER,
+            "pool": "node-2",
+            "code": "blocked_by_missing_slices",
+            "parameters": {"seen": 1, "expected": 3},
+        }
     ]
     assert simulator.objects(KIND) == []
 

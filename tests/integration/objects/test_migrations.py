@@ -1,33 +1,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 from objects.services.partitions import LOG, ensure_partitions
 from tests.factories.clusters import NOON
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-Migrate = Callable[[str, str], Any]
-
-
-@pytest.fixture
-def migrate(transactional_db: None) -> Iterator[Migrate]:
-    """Brings an app to a migration, and returns its models as they were; at the end everything is as it is now."""
-
-    def migrate(app: str, name: str) -> Any:
-        executor = MigrationExecutor(connection)
-        return executor.migrate([(app, name)]).apps
-
-    yield migrate
-    executor = MigrationExecutor(connection)
-    executor.migrate(executor.loader.graph.leaf_nodes())
+    from tests.integration.conftest import Migrate
 
 
 def test_event_kind_of_a_log_that_was_written_before(migrate: Migrate) -> None:

@@ -274,8 +274,8 @@ def test_pool_page_compares_the_servers_figures_one_by_one(visit: Visit, pool: P
     answer.ours = {"devices": {"total": 4, "allocated": 1, "available": 2, "unavailable": 1}}
     answer.server = {"totalDevices": 4, "availableDevices": 1, "validationError": "odd"}
     answer.differences = [
-        {"field": "available", "ours": 2, "server": 1, "reason": "subtracted twice"},
-        {"field": "node", "ours": None, "server": "n1", "reason": "another node"},
+        {"field": "available", "ours": 2, "server": 1, "reasons": ["server_subtracts_twice"]},
+        {"field": "node", "ours": None, "server": "n1", "reasons": ["unexplained"]},
     ]
     answer.save()
 
@@ -287,9 +287,19 @@ def test_pool_page_compares_the_servers_figures_one_by_one(visit: Visit, pool: P
     assert section.rows() == [
         {"Figure": "total", "Ours": "4", "Server's": "4", "Why": "the same"},
         {"Figure": "allocated", "Ours": "1", "Server's": "unknown", "Why": "the same"},
-        {"Figure": "available", "Ours": "2", "Server's": "1", "Why": "subtracted twice"},
+        {
+            "Figure": "available",
+            "Ours": "2",
+            "Server's": "1",
+            "Why": "the server subtracts a device that is allocated and tainted twice",
+        },
         {"Figure": "unavailable", "Ours": "1", "Server's": "unknown", "Why": "the same"},
-        {"Figure": "node", "Ours": "unknown", "Server's": "n1", "Why": "another node"},
+        {
+            "Figure": "node",
+            "Ours": "unknown",
+            "Server's": "n1",
+            "Why": "not explained: the objects may have changed between the two readings",
+        },
     ]
     assert section.all("p")[-1].text == "The server says: odd"
 

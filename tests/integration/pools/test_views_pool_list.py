@@ -20,7 +20,7 @@ UNKNOWN = {
     "Free": "unknown",
     "Total": "≥4",
     "Fits now": "unknown",
-    "Problems": "1 of 2 slices are there. generation unknown",
+    "Problems": "1 of 2 slices of generation 3 are there: the scheduler takes no device from this pool generation unknown",
 }
 PLAIN = {
     "Pool": "node-1",
@@ -108,7 +108,7 @@ def test_pool_list_names_the_cluster_where_there_are_several(visit: Visit) -> No
         ("complete=false", ["node-9"]),
         ("problem=any", ["node-9"]),
         ("problem=none", ["node-1", "node-2"]),
-        ("problem=incomplete", ["node-9"]),
+        ("problem=incomplete_pool", ["node-9"]),
         ("fits=1g.10gb", ["node-2"]),
         ("fits=3g.40gb", []),
         ("fits=device", ["node-1", "node-2"]),
@@ -293,7 +293,7 @@ def test_pool_list_vanished_pools_are_shown_when_asked_for(visit: Visit) -> None
 
 
 def test_pool_list_old_generations_are_worth_a_word(visit: Visit) -> None:
-    problem = {"code": "older_generation_published", "message": "Older.", "severity": "info"}
+    problem = {"code": "older_generation_published", "parameters": {"generations": [2]}}
     api_rows.pool(
         api_rows.cluster(),
         "node-1",
@@ -302,7 +302,9 @@ def test_pool_list_old_generations_are_worth_a_word(visit: Visit) -> None:
         severity=1,
     )
 
-    assert visit("/pools/").rows()[0]["Problems"] == "Older. generation 3"
+    assert visit("/pools/").rows()[0]["Problems"] == (
+        "slices of older generations (2) are still published; they are ignored generation 3"
+    )
 
 
 @pytest.mark.parametrize(
@@ -419,7 +421,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_pool_list_hostile_names_are_text_and_nothing_else(visit: Visit, text: str) -> None:
-    problem = {"code": "x", "message": text, "severity": "error"}
+    problem = {"code": "x", "parameters": {"said_before": text}}
     pool = api_rows.pool(
         api_rows.cluster(text),
         text,

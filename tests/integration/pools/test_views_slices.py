@@ -26,7 +26,7 @@ def pool(db: None) -> Pool:
 
 
 def test_slice_list_shows_slices_with_their_pools(visit: Visit, pool: Pool) -> None:
-    problem = {"code": "x", "message": "Unreadable.", "severity": "error"}
+    problem = {"code": "x", "parameters": {"said_before": "Unreadable."}}
     api_rows.resource_slice(pool, "slice-a", problems=[problem], generation=None)
     lost = api_rows.resource_slice(pool, "slice-b", object_id=2, device_count=None)
     type(lost).objects.filter(object_id=2).update(pool_name="lost")

@@ -192,7 +192,7 @@ def test_status_page_compares_each_pool(visit: Visit, cluster: Cluster) -> None:
             "allocated": "1",
             "available": "2 → 1",
             "unavailable": "unknown",
-            "Agreement": "differs available: subtracted twice",
+            "Agreement": "differs available: the server subtracts a device that is allocated and tainted twice",
         },
         {
             "Pool": "node-2",
@@ -212,8 +212,18 @@ def test_status_page_that_was_not_answered_names_what_blocks_it(
 ) -> None:
     pool = api_rows.pool(cluster)
     blockers = [
-        {"driver": pool.driver, "pool": pool.name, "reason": "1 of 2 slices"},
-        {"driver": pool.driver, "pool": "gone", "reason": "generation 0"},
+        {
+            "driver": pool.driver,
+            "pool": pool.name,
+            "code": "blocked_by_missing_slices",
+            "parameters": {"seen": 1, "expected": 2},
+        },
+        {
+            "driver": pool.driver,
+            "pool": "gone",
+            "code": "blocked_by_generation_zero",
+            "parameters": {},
+        },
     ]
     asked = api_rows.status_request(
         cluster, outcome="blocked", message="No answer.", answered_at=None, blocked_by=blockers,
@@ -225,8 +235,8 @@ def test_status_page_that_was_not_answered_names_what_blocks_it(
     assert page.answer == "Blocked by an incomplete pool. No answer."
     section = page.one("section", aria_labelledby="blockers-title")
     assert [entry.text for entry in section.all("li")] == [
-        "node-1 1 of 2 slices",
-        "gone generation 0",
+        "node-1 incomplete: 1 of 2 slices",
+        "gone generation 0, which the server cannot write into its answer",
     ]
     assert section.links() == {"node-1": f"/pools/{pool.id}/"}
     facts = page.facts()

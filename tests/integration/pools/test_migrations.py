@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.factories.clusters import NOON
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Migrate
+
+SENTENCE = {"code": "no_devices", "message": "It has none.", "severity": "info"}
+KEPT = {"code": "no_devices", "parameters": {"said_before": "It has none."}}
+OF_POOL = {"driver": "gpu.example.com", "pool_name": "node-1"}
+
+
+def test_sentences_that_were_stored_are_kept_and_pools_derived_anew(migrate: Migrate) -> None:
+    before = migrate("pools", "0004_pool_sort_indexes")
+    cluster = before.get_model("clusters", "Cluster").objects.create(name="one", created_at=NOON)
+    of_cluster = {"cluster_id": cluster.pk}
+    before.get_model("pools", "ResourceSlice").objects.create(
+        **of_cluster, **OF_POOL, object_id=1, name="a", problems=[SENTENCE], changed_at=NOON
+    )
+    asked = before.get_model("pools", "PoolStatusRequest").objects.create(
+        **of_cluster,
+        driver="d",
+        created_at=NOON,
+        blocked_by=[{"driver": "d", "pool": "p", "reason": "generation 0"}],
+    )
+    before.get_model("pools", "PoolStatusAnswer").objects.create(
+        **of_cluster,
+        **OF_POOL,
+        request_id=asked.pk,
+        observed_at=NOON,
+        server={},
+        ours={"pool": "node-1", "problems": [SENTENCE]},
+        differences=[{"field": "total", "ours": 1, "server": 2, "reason": "twice"}],
+    )
+
+    after = migrate("pools", "0005_problems_as_codes")
+
+    assert after.get_model("pools", "ResourceSlice").objects.get().problems == [KEPT]
+    answer = after.get_model("pools", "PoolStatusAnswer").objects.get()
+    assert answer.ours == {"pool": "node-1", "problems": [KEPT]}
+    assert answer.differences == [
+        {"field": "total", "ours": 1, "server": 2, "reasons": [], "said_before": "twice"}
+    ]
+    assert after.get_model("pools", "PoolStatusRequest").objects.get().blocked_by == [
+        {
+            "driver": "d",
+            "pool": "p",
+            "code": "said_before",
+            "parameters": {"said_before": "generation 0"},
+        }
+    ]
+    assert list(after.get_model("pools", "DirtyPool").objects.values_list("driver", "name")) == [
+        ("gpu.example.com", "node-1")
+    ]

@@ -1,0 +1,28 @@
+"""Words of the catalogue in the language of whoever reads the page or asks the API."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.utils.translation import gettext, ngettext
+
+from dra import words
+from dra.catalogue import Language
+
+_LANGUAGE: Final = Language(gettext, ngettext)
+
+
+def words_of(stored: Mapping[str, Any]) -> str:
+    """The words of what is stored of a statement: its code and parameters."""
+    return words.words_of(stored["code"], stored["parameters"], language=_LANGUAGE)
+
+
+def remedy_of(code: str) -> str:
+    """What to do about a problem; empty where there is nothing."""
+    entry = words.CATALOGUE.get(code)
+    return gettext(entry.remedy) if entry and entry.remedy else ""
+
+
+def reason_of(difference: Mapping[str, Any]) -> str:
+    """Why a figure of the server is another one than ours."""
+    said_before: str | None = difference.get("said_before")
+    return said_before or words.reason_words(difference["reasons"], language=_LANGUAGE)
