@@ -13,7 +13,7 @@ OF_POOL = {"driver": "gpu.example.com", "pool_name": "node-1"}
 
 
 def test_sentences_that_were_stored_are_kept_and_pools_derived_anew(migrate: Migrate) -> None:
-    before = migrate("pools", "0004_pool_sort_indexes")
+    before = migrate("pools", "0005_nodes_and_classes")
     cluster = before.get_model("clusters", "Cluster").objects.create(name="one", created_at=NOON)
     of_cluster = {"cluster_id": cluster.pk}
     before.get_model("pools", "ResourceSlice").objects.create(
@@ -35,7 +35,7 @@ def test_sentences_that_were_stored_are_kept_and_pools_derived_anew(migrate: Mig
         differences=[{"field": "total", "ours": 1, "server": 2, "reason": "twice"}],
     )
 
-    after = migrate("pools", "0005_problems_as_codes")
+    after = migrate("pools", "0006_problems_as_codes")
 
     assert after.get_model("pools", "ResourceSlice").objects.get().problems == [KEPT]
     answer = after.get_model("pools", "PoolStatusAnswer").objects.get()

@@ -38,7 +38,7 @@ SELECT DISTINCT cluster_id, driver, pool_name FROM pools_resourceslice ON CONFLI
 
 
 class Migration(migrations.Migration):
-    dependencies = [("pools", "0004_pool_sort_indexes")]
+    dependencies = [("pools", "0005_nodes_and_classes")]
 
     operations = [
         *(
