@@ -7,7 +7,7 @@ import pytest
 from pools.models import Allocation, Device, Pool
 from pools.views.device_detail import device_answer
 from pools.views.pool_detail import pool_answer
-from pools.views.shared import fits_now, generation_note, problems_of, slices_note
+from pools.views.shared import ShownProblem, fits_now, generation_note, problems_of, slices_note
 
 PLAIN = {
     "is_complete": True,
@@ -98,18 +98,27 @@ def test_generation_is_said_where_it_is_not_plain(fields: dict[str, Any], note: 
     assert generation_note(pool(**fields)) == note
 
 
-def test_problems_come_worst_first_and_without_a_severity_as_warnings() -> None:
+def test_problems_come_worst_first_with_words_and_what_to_do() -> None:
     found = [
-        {"code": "a", "message": "A", "severity": "info"},
-        {"code": "b", "message": "B"},
-        {"code": "c", "message": "C", "severity": "error"},
+        {"code": "no_devices", "parameters": {}},
+        {"code": "of_another_release", "parameters": {}},
+        {"code": "generation_unknown", "parameters": {}},
     ]
 
-    assert [(p.code, p.severity) for p in problems_of(pool(problems=found))] == [
-        ("c", "error"),
-        ("b", "warning"),
-        ("a", "info"),
-    ]
+    assert problems_of(pool(problems=found)) == (
+        ShownProblem(
+            "generation_unknown",
+            "the generation of this pool cannot be read",
+            "error",
+            hint="The driver has to publish the pool anew; restart or upgrade it.",
+        ),
+        ShownProblem("of_another_release", "of_another_release", "warning"),
+        ShownProblem(
+            "no_devices",
+            "the pool is complete and has no device: its driver is up and has found none",
+            "info",
+        ),
+    )
 
 
 def allocation(claim: str, **fields: Any) -> Allocation:
