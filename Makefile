@@ -10,7 +10,7 @@ UV ?= uv
 QUIET_SETTINGS = SECRET_KEY=only-for-these-checks-0123456789-abcdefghijklmnopqrstuvwxyz STATIC_FROM_SOURCE=true
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test test-e2e test-cluster test-image check lint format templates types imports consistency coverage covered bench lock vendor messages clean developer
+.PHONY: help run install test test-e2e test-cluster test-image test-start check lint format templates types imports consistency coverage covered bench lock vendor messages clean developer
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /make \1\t/' | expand -t 20
@@ -33,6 +33,9 @@ test-cluster: developer ## Run the tests on a real Kubernetes control plane; nee
 
 test-image: developer ## Run the steps of the Dockerfile in a clean folder, without Docker
 	@$(IN)python tools/run_image_steps.py
+
+test-start: developer ## Run `make test` and `make run` in a new clone, as root and as an ordinary user
+	@$(IN)python tools/try_first_start.py
 
 check: lint coverage ## Everything that has to hold: format, lint, templates, types, imports, migrations, settings, tests, coverage
 

@@ -63,7 +63,7 @@ def _remove_abandoned_folders() -> None:
     """What a killed run left: a folder is named after its process."""
     for folder in Path(ROOM).glob(f"{PREFIX}*"):
         number = folder.name.removeprefix(PREFIX).split("-")[0]
-        if folder.owner() == Path.home().owner() and not Path(f"/proc/{number}").exists():
+        if folder.stat().st_uid == os.geteuid() and not Path(f"/proc/{number}").exists():
             _stop_all(folder)
 
 
