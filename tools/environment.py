@@ -102,7 +102,12 @@ def _installed() -> dict[str, str]:
 
 
 def _is_current(wanted: dict[str, str]) -> bool:
-    return wanted.items() <= _installed().items() and (ENVIRONMENT / "bin" / "python").exists()
+    return wanted.items() <= _installed().items() and _has_python()
+
+
+def _has_python() -> bool:
+    """It is a link: to nothing when that Python was removed, or to where another user may not go."""
+    return os.access(ENVIRONMENT / "bin" / "python", os.X_OK)
 
 
 @contextlib.contextmanager
@@ -121,7 +126,7 @@ def _only_one_at_a_time() -> Iterator[None]:
 
 def _make_folder() -> None:
     python = ENVIRONMENT / "bin" / "python"
-    if python.exists() and _version_of(python) == sys.version_info[:2]:
+    if _has_python() and _version_of(python) == sys.version_info[:2]:
         return
     try:
         import venv  # some distributions split it off

@@ -3,6 +3,7 @@
 import hashlib
 import http.server
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,7 +107,7 @@ def test_environment_that_is_current_is_left_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "python").write_text("")
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
     monkeypatch.setattr(environment, "ENVIRONMENT", tmp_path)
     monkeypatch.setattr(environment, "STAMP", tmp_path / "stamp.json")
     wanted = environment._wanted(dev=True)
@@ -115,6 +116,19 @@ def test_environment_that_is_current_is_left_alone(
 
     assert (before, environment._is_current(wanted)) == (False, True)
     assert environment._is_current(environment._wanted(dev=False)) is True
+
+
+def test_environment_whose_python_cannot_be_run_is_made_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(tmp_path / "removed")
+    monkeypatch.setattr(environment, "ENVIRONMENT", tmp_path)
+    monkeypatch.setattr(environment, "STAMP", tmp_path / "stamp.json")
+    wanted = environment._wanted(dev=True)
+    (tmp_path / "stamp.json").write_text(json.dumps(wanted))
+
+    assert environment._is_current(wanted) is False
 
 
 def test_environment_with_an_old_python_says_what_to_install(
