@@ -54,8 +54,8 @@ def _no_secret_key() -> CheckMessage:
     return Error(
         "SECRET_KEY is not set.",
         hint=(
-            "Set SECRET_KEY or SECRET_KEY_FILE to 50 random characters; `make run` makes its own "
-            f"in {settings.DRADASH.home}."
+            "Set SECRET_KEY or SECRET_KEY_FILE to 50 random characters. `make run` makes its own in DRADASH_HOME, "
+            f"which is {settings.DRADASH.home} here: if it was started with another, set that one."
         ),
         id="dradash.E001",
     )

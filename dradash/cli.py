@@ -1,4 +1,4 @@
-"""The `dradash` command: ours first, then every command that Django and the apps have."""
+"""The `dradash` command."""
 
 import os
 import sys
@@ -14,23 +14,68 @@ OVERVIEW = """usage: dradash COMMAND ...
   token           create, list and revoke API tokens
   changepassword  set somebody's password
   createsuperuser make another administrator
+  prepare         bring the database to this version, and make the first account
   migrate         bring the database to this version
+  check           find wrong combinations of settings
 
-`dradash COMMAND --help` says more of one, `dradash help` lists Django's own too.
+`dradash COMMAND --help` says more of one.
 """
+
+FAILED, MISUSED, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if not given or given[0] in {"-h", "--help"}:
-        sys.stdout.write(OVERVIEW)
-        sys.exit(0 if given else 2)
-    if given[0] in {"--version", "version"}:
-        sys.stdout.write(f"{_version()}\n")
-        sys.exit(0)
-    command = COMMANDS.get(given[0])
-    sys.exit(command(given[1:]) if command else _django(given))
+    try:
+        code = _run(given)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # `… | head` has read enough.
+        _write_no_more()
+        code = PIPE_CLOSED
+    except Exception as error:
+        if "--traceback" in given:
+            raise
+        code = _explain(error)
+    sys.exit(code)
+
+
+def _run(given: list[str]) -> int:
+    match given:
+        case [] | ["-h" | "--help" | "help"]:
+            sys.stdout.write(OVERVIEW)
+            return 0 if given else MISUSED
+        case ["--version" | "version"]:
+            sys.stdout.write(f"{_version()}\n")
+            return 0
+        case ["help", name, *_]:
+            return _run([name, "--help"])
+        case [name, *arguments] if command := COMMANDS.get(name):
+            return command(arguments)
+        case _:
+            return _django(given)
+
+
+def _explain(error: Exception) -> int:
+    from dradash.command_failures import explanation  # noqa: PLC0415 -- only a failure needs it
+
+    said = explanation(error)
+    if said is None:
+        raise error
+    sys.stderr.write(f"{said}\n")
+    _write_no_more()
+    return FAILED
+
+
+def _write_no_more() -> None:
+    """What could not be written is not tried again by the interpreter when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _version() -> str:
@@ -54,13 +99,8 @@ def _inspect(arguments: Sequence[str]) -> int:
 def _django(arguments: Sequence[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dradash.settings")
     from django.core.management import execute_from_command_line  # noqa: PLC0415 -- needs the line above
-    from environs import EnvError  # noqa: PLC0415 -- each command loads only what it needs
 
-    try:
-        execute_from_command_line(["dradash", *arguments])
-    except EnvError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+    execute_from_command_line(["dradash", *arguments])
     return 0
 
 

@@ -100,7 +100,12 @@ def read_secret_key(home: Path) -> str:
     if given := env.str("SECRET_KEY", ""):
         return given
     made = home / KEY_FILE_NAME
-    return made.read_text(encoding="utf-8").strip() if made.is_file() else ""
+    try:
+        return made.read_text(encoding="utf-8").strip() if made.is_file() else ""
+    except OSError as error:
+        raise _wrong(
+            f"{made} cannot be read: {error.strerror}. Run this as the user who started DRA-Dash, or set SECRET_KEY."
+        ) from error
 
 
 def given_database_url() -> str:

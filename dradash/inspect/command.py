@@ -4,7 +4,6 @@ import argparse
 import gc
 import io
 import json
-import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -37,11 +36,7 @@ def _inspect(options: argparse.Namespace) -> int:
     chunks = (
         _json(found) if options.format == "json" else report_text(found, lists_all=options.all)
     )
-    try:
-        _write(chunks)
-    except BrokenPipeError:
-        # `… | head` has read enough. Nothing more can be written, not even by the interpreter when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _write(chunks)
     return UNREADABLE if found.unreadable else OK
 
 

@@ -53,7 +53,7 @@ class Command(BaseCommand):
         now = timezone.now()
         for row in rows:
             cells = (row.prefix, row.user.get_username(), _state(row, now=now), row.name)
-            self.stdout.write("  ".join(cells).rstrip())
+            self.stdout.write(_printable("  ".join(cells)).rstrip())
 
     def _revoke(self, prefix: str) -> None:
         text = prefix.removeprefix(tokens.START)[: tokens.PREFIX_LENGTH]
@@ -61,6 +61,11 @@ class Command(BaseCommand):
         if not count:
             raise CommandError(f"No token that is in force begins with {text}.")
         self.stdout.write(f"Revoked {text}.")
+
+
+def _printable(text: str) -> str:
+    """A token's name may hold what moves the cursor of a terminal."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
 def _user(username: str) -> User:

@@ -1,10 +1,15 @@
+import errno
 import os
+import signal
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import psycopg
 import pytest
+
+from dradash import command_failures
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 NO_SETTINGS = {
@@ -104,8 +109,26 @@ def test_help_names_our_commands_without_settings() -> None:
     named = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")]
     assert (done.returncode, named) == (
         0,
-        ["up", "inspect", "sync", "token", "changepassword", "createsuperuser", "migrate"],
+        [
+            "up",
+            "inspect",
+            "sync",
+            "token",
+            "changepassword",
+            "createsuperuser",
+            "prepare",
+            "migrate",
+            "check",
+        ],
     )
+
+
+def test_help_is_the_same_as_a_command() -> None:
+    assert dradash("help").stdout == dradash("--help").stdout
+
+
+def test_help_of_a_command_is_its_own() -> None:
+    assert dradash("help", "inspect").stdout == dradash("inspect", "--help").stdout
 
 
 @pytest.mark.parametrize("asked", ["--version", "version"])
@@ -119,3 +142,154 @@ def test_no_command_shows_them_and_fails() -> None:
     done = dradash()
 
     assert (done.returncode, done.stdout) == (2, dradash("--help").stdout)
+
+
+NOWHERE = {
+    "SECRET_KEY": "x",
+    "DATABASE_URL": "postgresql://dradash@/dradash?host=/nowhere",
+    "REDIS_URL": "redis://127.0.0.1:1/0",
+}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("token", "list"),
+        ("sync",),
+        ("migrate",),
+        ("changepassword", "admin"),
+    ],
+)
+def test_command_without_postgres_says_what_to_do(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    done = dradash(*command, DRADASH_HOME=str(tmp_path), **NOWHERE)
+
+    assert (done.returncode, done.stdout, done.stderr) == (
+        1,
+        "",
+        (
+            'Postgres does not answer: connection to server on socket "/nowhere/.s.PGSQL.5432" '
+            "failed: No such file or directory. Start it, or correct DATABASE_URL.\n"
+        ),
+    )
+
+
+def test_command_without_the_private_postgres_says_how_to_start_it(tmp_path: Path) -> None:
+    done = dradash("token", "list", DRADASH_HOME=str(tmp_path), SECRET_KEY="x")
+
+    assert (done.returncode, done.stderr.partition(". Start ")[2]) == (
+        1,
+        "DRA-Dash with `make run`; if it runs, set DRADASH_HOME or DATABASE_URL here as it is there.\n",
+    )
+
+
+@pytest.mark.parametrize("command", ["up", "token"])
+def test_command_that_cannot_read_the_key_names_it_and_says_what_to_do(
+    tmp_path: Path, command: str
+) -> None:
+    key = tmp_path / "secret_key"
+    # Root may read whatever the mode is, but not this.
+    key.symlink_to("/proc/self/mem")
+
+    done = dradash(command, DRADASH_HOME=str(tmp_path))
+
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (
+        1,
+        "",
+        (
+            f"{key} cannot be read: Input/output error. "
+            "Run this as the user who started DRA-Dash, or set SECRET_KEY."
+        ),
+    )
+
+
+@pytest.mark.parametrize("arguments", ["diffsettings", "inspect tests/fixtures/cases"])
+def test_output_that_finds_no_room_is_one_sentence(tmp_path: Path, arguments: str) -> None:
+    done = subprocess.run(
+        f"{sys.executable} manage.py {arguments} >/dev/full",
+        shell=True,
+        cwd=REPOSITORY,
+        env=NO_SETTINGS | {"SECRET_KEY": "x", "DRADASH_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.returncode, done.stderr) == (
+        1,
+        "No space left on device. Make room and try again.\n",
+    )
+
+
+def test_reader_that_has_enough_ends_the_command_without_a_word(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            "bash",
+            "-c",
+            f"{sys.executable} manage.py diffsettings --all | true; echo ${{PIPESTATUS[0]}}",
+        ],
+        cwd=REPOSITORY,
+        env=NO_SETTINGS | {"SECRET_KEY": "x", "DRADASH_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.stdout, done.stderr) == ("141\n", "")
+
+
+def test_interrupt_ends_the_command_without_a_word(tmp_path: Path) -> None:
+    """It waits for the other end of a pipe, which this test opens: then it is known to read."""
+    pipe = tmp_path / "dump.yaml"
+    os.mkfifo(pipe)
+    with (
+        subprocess.Popen(
+            [sys.executable, "manage.py", "inspect", str(pipe)],
+            cwd=REPOSITORY,
+            env=NO_SETTINGS,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running,
+        pipe.open("w"),
+    ):
+        running.send_signal(signal.SIGINT)
+        said = running.communicate(timeout=60)
+
+    assert (running.returncode, said) == (130, ("", ""))
+
+
+def test_traceback_is_shown_to_whoever_asks_for_it(tmp_path: Path) -> None:
+    done = dradash("migrate", "--traceback", DRADASH_HOME=str(tmp_path), **NOWHERE)
+
+    assert (done.returncode, done.stderr.startswith("Traceback (most recent call last):")) == (
+        1,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            PermissionError(errno.EACCES, "Permission denied", "/there/run"),
+            "/there/run: Permission denied. Run it as the user whom that belongs to.",
+        ),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "/there/static"),
+            "/there/static: No space left on device. Make room and try again.",
+        ),
+        (EOFError(), "There is nobody to answer the question. Run it in a terminal."),
+        (
+            psycopg.errors.UndefinedTable('relation "auth_user" does not exist'),
+            "The tables are not those of this version of DRA-Dash. Run `dradash migrate` first.",
+        ),
+        (
+            psycopg.errors.DiskFull("could not extend file: No space left on device"),
+            "Postgres cannot do it: could not extend file: No space left on device. Its log says more.",
+        ),
+        (psycopg.errors.UniqueViolation("duplicate key"), None),
+        (KeyError("a bug"), None),
+    ],
+)
+def test_explanation_of_what_is_no_bug(error: Exception, said: str | None) -> None:
+    assert command_failures.explanation(error) == said
