@@ -114,7 +114,7 @@ def resource_slice(row: ResourceSlice, known: Known) -> Json:
         "node_kind": row.node_kind,
         "device_count": row.device_count,
         "problems": _problems(row.problems),
-        "changed_at": row.changed_at,
+        "changed_at": row.since,
         "observed_at": fresh.observed_at,
         "source": fresh.source,
     }

@@ -31,6 +31,7 @@ class Record(Protocol):
         /,
         *,
         now: datetime,
+        changes: Any,  # of `objects.services.changes`: what became of its rows
     ) -> AbstractSet[PoolKey]: ...
 
 

@@ -21,6 +21,7 @@ from ingest.messages import (
 )
 from kube.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_SLICE
 from objects import queries
+from objects.services.changes import Changes
 from objects.services.living import living_objects
 from objects.services.log import Moved, record_changes, record_missing
 from objects.services.staging import Cursor, open_cursor
@@ -81,10 +82,14 @@ class Writer:
                 entry.name
             ]
             now = self.clock()
+            changes = Changes(self.cluster_id)
             for living in living_objects(self.cluster_id, entry.name, at_once=_OBJECTS_AT_ONCE):
                 if entry.record is not None:
-                    touched = entry.record(cursor, self.cluster_id, living, now=now)
+                    touched = entry.record(
+                        cursor, self.cluster_id, living, now=now, changes=changes
+                    )
                     derive.mark_dirty(cursor, self.cluster_id, touched)
+            changes.hand_over(cursor)
             clusters.note_recorded(row, record_version=entry.record_version)
 
     def set_not_served(self, kind: str) -> None:
@@ -195,21 +200,26 @@ class Writer:
     ) -> None:
         """Current tables and figures after what has moved."""
         change.touch(*(each.change.kind for each in moved))
-        dirty = self._record(cursor, moved, now=now)
+        changes = Changes(self.cluster_id)
+        dirty = self._record(cursor, moved, now=now, changes=changes)
         before, self._knowledge = self._knowledge, self._read_knowledge(moved)
         if before is not None and _differ(before, self._knowledge):
             derive.mark_all_dirty(cursor, self.cluster_id)
             self._has_dirty = True
-        if not dirty:
-            return
-        change.touch(POOLS)
-        if self.is_settled:
-            derive.derive_pools(cursor, self.cluster_id, dirty, self._knowledge, now=now)
-        else:
+        if dirty:
+            change.touch(POOLS)
+        if dirty and self.is_settled:
+            derive.derive_pools(
+                cursor, self.cluster_id, dirty, self._knowledge, now=now, changes=changes
+            )
+        elif dirty:
             derive.mark_dirty(cursor, self.cluster_id, dirty)
             self._has_dirty = True
+        changes.hand_over(cursor)
 
-    def _record(self, cursor: Cursor, moved: Sequence[Moved], *, now: datetime) -> set[PoolKey]:
+    def _record(
+        self, cursor: Cursor, moved: Sequence[Moved], *, now: datetime, changes: Changes
+    ) -> set[PoolKey]:
         """Bring the rows of each kind up to date; returns the pools whose figures may be others now."""
         by_kind: dict[str, list[Moved]] = {}
         for each in moved:
@@ -217,7 +227,9 @@ class Writer:
         touched: set[PoolKey] = set()
         for entry in registry.watched_kinds():
             if entry.record is not None and entry.name in by_kind:
-                touched |= entry.record(cursor, self.cluster_id, by_kind[entry.name], now=now)
+                touched |= entry.record(
+                    cursor, self.cluster_id, by_kind[entry.name], now=now, changes=changes
+                )
         return touched
 
     @property
@@ -271,9 +283,16 @@ class Writer:
                 {kind: self.cursors[kind] for kind in needed if kind in self.cursors},
             )
             self._knowledge = self._read_knowledge(())
+            changes = Changes(self.cluster_id)
             count = derive.derive_dirty(
-                cursor, self.cluster_id, self._knowledge, limit=_POOLS_AT_ONCE, now=self.clock()
+                cursor,
+                self.cluster_id,
+                self._knowledge,
+                limit=_POOLS_AT_ONCE,
+                now=self.clock(),
+                changes=changes,
             )
+            changes.hand_over(cursor)
             if count:
                 # What is in a slice is counted, and judged, when its pool is derived.
                 change.touch(POOLS, RESOURCE_SLICE.name)

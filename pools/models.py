@@ -50,7 +50,7 @@ class Pool(models.Model):
     severity = models.SmallIntegerField(default=0)
 
     first_seen_at = models.DateTimeField()
-    changed_at = models.DateTimeField()
+    since = models.DateTimeField()
     # Set when its last slice went; the row stays, since allocations may still point at it.
     vanished_at = models.DateTimeField(null=True)
 
@@ -109,10 +109,12 @@ class ResourceSlice(models.Model):
     resource_slice_count = models.BigIntegerField(null=True)
     node_kind = models.CharField(max_length=16, choices=NodeKind)
     node_name = models.TextField(null=True)  # noqa: DJ001 -- null is "no single node", as Kubernetes has it
+    # Of its body in the object log, so that each change of it is a version.
+    digest = models.UUIDField()
     # None until its pool was derived.
     device_count = models.IntegerField(null=True)
     problems = models.JSONField(default=list)
-    changed_at = models.DateTimeField()
+    since = models.DateTimeField()
 
     class Meta:
         indexes = (
@@ -149,7 +151,7 @@ class Device(models.Model):
     problems = models.JSONField(default=list)
     # Total of each capacity as a plain number, for filters such as memory>=40Gi.
     capacity_numbers = models.JSONField(default=dict)
-    changed_at = models.DateTimeField()
+    since = models.DateTimeField()
 
     class Meta:
         constraints = (
@@ -189,7 +191,7 @@ class Allocation(models.Model):
     has_admin_access = models.BooleanField(default=False)
     # Canonical quantities by capacity name.
     consumed_capacity = models.JSONField(default=dict)
-    changed_at = models.DateTimeField()
+    since = models.DateTimeField()
 
     class Meta:
         indexes = (

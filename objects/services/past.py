@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db.migrations.operations.base import Operation
-from django.db.utils import NotSupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -157,7 +156,7 @@ class ForgetView(_InDatabase):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        raise NotSupportedError("this migration cannot be undone")
+        """The view is put back by the migration before, or not at all."""
 
     def describe(self) -> str:
         return f"Take away the view of the past of {self.table}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,60 +18,35 @@ from dra.values import (
     PoolKey,
     PoolName,
 )
-from objects.services.staging import Cursor, as_jsonb, as_text, stage_rows
+from objects.services import versions
+from objects.services.staging import Cursor, as_jsonb, as_text
+from objects.services.versions import Scope
+from pools.services.tables import ALLOCATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
+    from objects.services.changes import Changes
     from objects.services.log import Moved
-
-_COLUMNS: Final = {
-    "claim_object_id": "int8",
-    "claim_namespace": "text",
-    "claim_name": "text",
-    "claim_uid": "uuid",
-    "driver": "text",
-    "pool_name": "text",
-    "device": "text",
-    "request": "text",
-    "share_id": "text",
-    "has_admin_access": "bool",
-    "consumed_capacity": "jsonb",
-}
-_SAME: Final = """
-    s.claim_object_id = a.claim_object_id AND s.driver = a.driver AND s.pool_name = a.pool_name
-    AND s.device = a.device AND s.request = a.request AND s.share_id = a.share_id
-    AND s.has_admin_access = a.has_admin_access AND s.consumed_capacity = a.consumed_capacity
-"""
-_DELETE: Final = f"""
-DELETE FROM pools_allocation a WHERE cluster_id = %s AND claim_object_id = ANY(%s)
-  AND NOT EXISTS (SELECT FROM pg_temp.staged_allocation s WHERE {_SAME})
-RETURNING driver, pool_name
-"""  # noqa: S608 -- made of constants
-_INSERT: Final = f"""
-INSERT INTO pools_allocation (
-    cluster_id, claim_object_id, claim_namespace, claim_name, claim_uid, driver, pool_name, device,
-    request, share_id, has_admin_access, consumed_capacity, changed_at
-)
-SELECT DISTINCT %s::int8, s.*, %s::timestamptz FROM pg_temp.staged_allocation s
-WHERE NOT EXISTS (SELECT FROM pools_allocation a WHERE a.cluster_id = %s AND {_SAME})
-RETURNING driver, pool_name
-"""  # noqa: S608 -- made of constants
 
 
 def record_claims(
-    cursor: Cursor, cluster_id: int, moved: Sequence[Moved], *, now: datetime
+    cursor: Cursor, cluster_id: int, moved: Sequence[Moved], *, now: datetime, changes: Changes
 ) -> set[PoolKey]:
     """Bring the allocations of these claims up to date; returns the pools in which one came, went or changed."""
-    rows = [row for each in moved if each.after for row in _rows(each)]
-    stage_rows(cursor, "staged_allocation", _COLUMNS, rows)
-    cursor.execute(_DELETE, (cluster_id, [each.object_id for each in moved]))
-    touched = cursor.fetchall()
-    cursor.execute(_INSERT, (cluster_id, now, cluster_id))
-    touched += cursor.fetchall()
-    return {PoolKey(DriverName(driver), PoolName(name)) for driver, name in touched}
+    found = versions.merge(
+        cursor,
+        ALLOCATIONS,
+        cluster_id,
+        [row for each in moved if each.after for row in _rows(each)],
+        now=now,
+        scope=Scope("claim_object_id", [each.object_id for each in moved]),
+    )
+    changes.add(found)
+    rows = [row for change in found for row in (change.before, change.after) if row]
+    return {PoolKey(DriverName(row["driver"]), PoolName(row["pool_name"])) for row in rows}
 
 
 def _rows(moved: Moved) -> list[tuple[Any, ...]]:
@@ -80,12 +55,11 @@ def _rows(moved: Moved) -> list[tuple[Any, ...]]:
         claim = parse_resource_claim(msgspec.json.decode(change.content)).value
     except (msgspec.DecodeError, UnicodeDecodeError):
         return []
+    # A result that is there twice is one row.
+    results = {_all_of(result): result for result in (claim.results if claim else ())}
     return [
         (
             moved.object_id,
-            as_text(change.namespace),
-            as_text(change.name),
-            change.uid,
             as_text(result.key.driver),
             as_text(result.key.pool),
             as_text(result.key.device),
@@ -93,9 +67,18 @@ def _rows(moved: Moved) -> list[tuple[Any, ...]]:
             as_text(result.share_id or ""),
             result.has_admin_access,
             as_jsonb({name: str(amount) for name, amount in result.consumed_capacity.items()}),
+            as_text(change.namespace),
+            as_text(change.name),
+            change.uid,
         )
-        for result in (claim.results if claim else ())
+        for result in results.values()
     ]
+
+
+def _all_of(result: AllocationResult) -> tuple[Any, ...]:
+    consumed = sorted((name, str(amount)) for name, amount in result.consumed_capacity.items())
+    names = [*result.key, result.request, result.share_id or ""]
+    return (*map(as_text, names), result.has_admin_access, *consumed)
 
 
 def allocations_of_pools(

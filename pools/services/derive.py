@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -28,44 +27,25 @@ from dra.values import (
 )
 from kube.digest import with_pool_generation
 from objects import queries
+from objects.services import versions
 from objects.services.staging import Cursor, as_jsonb, as_text, copy_rows, stage_rows
+from objects.services.versions import Scope
 from pools.services.allocations import allocations_of_pools
+from pools.services.tables import POOLS, SLICES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from objects.services.changes import Changes
+    from objects.services.versions import Change
 
 log = structlog.get_logger()
 
 # Slices that are decoded at once: it bounds memory.
 _CHUNK_SLICES: Final = 128
 _SEVERITIES: Final = {"info": 1, "warning": 2, "error": 3}
-_TICK: Final = timedelta(microseconds=1)
 
-_POOL: Final = {
-    "driver": "text",
-    "name": "text",
-    "generation": "int8",
-    "is_complete": "bool",
-    "is_valid": "bool",
-    "slices_seen": "int4",
-    "slices_expected": "int8",
-    "node_kind": "text",
-    "node_name": "text",
-    "node_selection": "text",
-    "devices_total": "int4",
-    "devices_seen": "int4",
-    "devices_allocated": "int4",
-    "devices_partly_used": "int4",
-    "devices_unavailable": "int4",
-    "devices_blocked": "int4",
-    "devices_available": "int4",
-    "devices_admin_access": "int4",
-    "partitions": "jsonb",
-    "capacity": "jsonb",
-    "problems": "jsonb",
-    "problem_codes": "jsonb",
-    "severity": "int2",
-}
 _DEVICE: Final = {
     "pool_id": "int8",
     "driver": "text",
@@ -82,25 +62,6 @@ _DEVICE: Final = {
     "problems": "jsonb",
     "capacity_numbers": "jsonb",
 }
-_SLICE: Final = {"object_id": "int8", "device_count": "int4", "problems": "jsonb"}
-_SAMPLE: Final = {
-    "cluster_id": "int8",
-    "pool_id": "int8",
-    "at": "timestamptz",
-    "generation": "int8",
-    "is_complete": "bool",
-    "has_vanished": "bool",
-    "total": "int4",
-    "allocated": "int4",
-    "partly_used": "int4",
-    "unavailable": "int4",
-    "blocked": "int4",
-    "available": "int4",
-}
-_FIGURES: Final = (
-    "generation, is_complete, vanished_at IS NOT NULL, devices_total, devices_allocated,"
-    " devices_partly_used, devices_unavailable, devices_blocked, devices_available"
-)
 
 
 def _merge_sql(
@@ -117,12 +78,12 @@ def _merge_sql(
     """
     names = list(columns)
     values = [name for name in names if name not in key]
-    assigned = ", ".join(f"{name} = excluded.{name}" for name in [*values, "changed_at"])
+    assigned = ", ".join(f"{name} = excluded.{name}" for name in [*values, "since"])
     old = ", ".join(f"t.{name}" for name in values)
     new = ", ".join(f"excluded.{name}" for name in values)
     first = ", first_seen_at" if extra else ""
     return (
-        f"INSERT INTO {table} AS t (cluster_id, {', '.join(names)}, changed_at{first})"  # noqa: S608 -- made of constants
+        f"INSERT INTO {table} AS t (cluster_id, {', '.join(names)}, since{first})"  # noqa: S608 -- made of constants
         f" SELECT %(cluster)s, {', '.join(names)}, %(now)s{', %(now)s' if extra else ''}"
         f" FROM pg_temp.{staged} s {where} ON CONFLICT (cluster_id, {', '.join(key)})"
         f" DO UPDATE SET {assigned}{', ' + extra + ' = NULL' if extra else ''}"
@@ -130,9 +91,6 @@ def _merge_sql(
     )
 
 
-_MERGE_POOLS: Final = _merge_sql(
-    "pools_pool", "staged_pool", _POOL, ("driver", "name"), "vanished_at"
-)
 # A row that conflicts is locked, which is a change of its page, even where nothing is to be updated: of the sixty devices of a pool
 # one changes. So those that are as they were do not come as far as that.
 _SAME_DEVICE: Final = " AND ".join(f"o.{name} IS NOT DISTINCT FROM s.{name}" for name in _DEVICE)
@@ -147,20 +105,6 @@ _DELETE_DEVICES: Final = """
 DELETE FROM pools_device d WHERE cluster_id = %s AND pool_id = ANY(%s) AND NOT EXISTS (
     SELECT FROM pg_temp.staged_device s WHERE s.pool_id = d.pool_id AND s.name = d.name)
 """
-_MERGE_SLICES: Final = """
-UPDATE pools_resourceslice t SET device_count = s.device_count, problems = s.problems
-FROM pg_temp.staged_slice_content s WHERE t.cluster_id = %s AND t.object_id = s.object_id
-  AND (t.device_count, t.problems) IS DISTINCT FROM (s.device_count, s.problems)
-"""
-_VANISH: Final = """
-UPDATE pools_pool SET vanished_at = %(now)s, changed_at = %(now)s, is_complete = false,
-    slices_seen = 0, slices_expected = NULL, devices_seen = 0, devices_total = NULL,
-    devices_allocated = NULL, devices_partly_used = NULL, devices_unavailable = NULL,
-    devices_blocked = NULL, devices_available = NULL, devices_admin_access = NULL,
-    partitions = '[]', capacity = '[]', problems = '[]', problem_codes = '[]', severity = 0
-WHERE cluster_id = %(cluster)s AND id = ANY(%(ids)s) AND vanished_at IS NULL
-"""
-
 
 # A pool with the rows of its slices: object id, digest, generation, API version.
 _Dirty = tuple[PoolKey, list[tuple[Any, ...]]]
@@ -210,7 +154,13 @@ def mark_all_dirty(cursor: Cursor, cluster_id: int) -> None:
 
 
 def derive_dirty(
-    cursor: Cursor, cluster_id: int, knowledge: Knowledge, *, limit: int, now: datetime
+    cursor: Cursor,
+    cluster_id: int,
+    knowledge: Knowledge,
+    *,
+    limit: int,
+    now: datetime,
+    changes: Changes,
 ) -> int:
     """Derive up to `limit` of the pools that were marked; returns how many that were."""
     cursor.execute(
@@ -220,7 +170,7 @@ def derive_dirty(
         (cluster_id, limit),
     )
     keys = [PoolKey(DriverName(driver), PoolName(name)) for driver, name in cursor.fetchall()]
-    derive_pools(cursor, cluster_id, keys, knowledge, now=now)
+    derive_pools(cursor, cluster_id, keys, knowledge, now=now, changes=changes)
     return len(keys)
 
 
@@ -231,51 +181,46 @@ def derive_pools(
     knowledge: Knowledge,
     *,
     now: datetime,
+    changes: Changes,
 ) -> None:
-    """Derive these pools from what is stored, and write what differs: pools, devices, slices, samples."""
+    """Derive these pools from what is stored, and write what differs: pools, devices and slices."""
     for chunk in _chunks(cursor, cluster_id, sorted(set(keys))):
-        _derive_surely(cursor, cluster_id, chunk, knowledge, now=now)
+        _derive_or_split(cursor, cluster_id, chunk, knowledge, now=now, changes=changes)
 
 
-def _derive_surely(
+def _derive_or_split(
     cursor: Cursor,
     cluster_id: int,
     chunk: Sequence[_Dirty],
     knowledge: Knowledge,
     *,
     now: datetime,
+    changes: Changes,
 ) -> None:
     """One pool that Postgres refuses must not keep the rest of a cluster from being stored."""
     try:
         with transaction.atomic():
-            _derive_chunk(cursor, cluster_id, chunk, knowledge, now=now)
+            found = _derive_chunk(cursor, cluster_id, chunk, knowledge, now=now)
     except _REFUSED as error:
         if len(chunk) > 1:
             for each in chunk:
-                _derive_surely(cursor, cluster_id, [each], knowledge, now=now)
+                _derive_or_split(cursor, cluster_id, [each], knowledge, now=now, changes=changes)
             return
         log.exception("a pool cannot be stored", cluster=cluster_id, pool=chunk[0][0])
-        _say_not_stored(cursor, cluster_id, chunk[0][0], why=str(error), now=now)
+        found = _say_not_stored(cursor, cluster_id, chunk[0][0], why=str(error), now=now)
+    changes.add(found)
 
 
 def _say_not_stored(
     cursor: Cursor, cluster_id: int, key: PoolKey, *, why: str, now: datetime
-) -> None:
+) -> list[Change]:
     """The figures of before stay, with a problem that says so."""
     first_line = why.partition("\n")[0]
     problem = Problem.of("figures_not_stored", why=first_line)
-    cursor.execute(
-        "UPDATE pools_pool SET problems = %s, problem_codes = %s, severity = 3, changed_at = %s"
-        " WHERE cluster_id = %s AND driver = %s AND name = %s",
-        (
-            as_jsonb(_problems([problem])),
-            as_jsonb([problem.code]),
-            now,
-            cluster_id,
-            key.driver,
-            key.pool,
-        ),
-    )
+    problems, codes = as_jsonb(_problems([problem])), as_jsonb([problem.code])
+    row = (key.driver, key.pool, problems, codes, 3)
+    only = ("problems", "problem_codes", "severity")
+    return versions.merge(cursor, POOLS, cluster_id, [row], now=now, only=only)
 
 
 def _chunks(cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey]) -> Iterator[list[_Dirty]]:
@@ -321,13 +266,41 @@ def _derive_chunk(
     knowledge: Knowledge,
     *,
     now: datetime,
-) -> None:
+) -> list[Change]:
+    keys = [key for key, _ in chunk]
     stored = parsed_slices(cluster_id, [row for _, rows in chunk for row in rows])
-    published = [key for key, _ in chunk if key in stored]
-    allocations = (
-        allocations_of_pools(cursor, cluster_id, published) if knowledge.are_claims_known else None
+    assessed = _assess(
+        cursor, cluster_id, [key for key in keys if key in stored], stored, knowledge
     )
-    assessed = [
+    known = _pool_ids(cursor, cluster_id, keys)
+    changes = versions.merge(
+        cursor,
+        POOLS,
+        cluster_id,
+        map(_pool_row, assessed),
+        now=now,
+        scope=Scope("id", list(known.values())),
+    )
+    ids = known | {_key_of(change): change.subject.id or 0 for change in changes}
+    old = [pool for pool in assessed if pool.key in known]
+    new = [pool for pool in assessed if pool.key not in known]
+    gone = [id_ for key, id_ in known.items() if key not in stored]
+    _write_devices(cursor, cluster_id, old, stored, ids, gone=gone, now=now)
+    _copy_devices(cursor, cluster_id, new, stored, ids, now=now)
+    return changes + _write_slices(cursor, cluster_id, stored, now=now)
+
+
+def _assess(
+    cursor: Cursor,
+    cluster_id: int,
+    keys: Sequence[PoolKey],
+    stored: Mapping[PoolKey, Sequence[StoredSlice]],
+    knowledge: Knowledge,
+) -> list[AssessedPool]:
+    allocations = (
+        allocations_of_pools(cursor, cluster_id, keys) if knowledge.are_claims_known else None
+    )
+    return [
         assess_pool(
             key,
             [each.slice for each in stored[key]],
@@ -335,18 +308,13 @@ def _derive_chunk(
             taint_rules=knowledge.taint_rules,
             release=knowledge.release,
         )
-        for key in published
+        for key in keys
     ]
-    before = _figures(cursor, cluster_id, [key for key, _ in chunk])
-    _write_pools(cursor, cluster_id, assessed, now=now)
-    _vanish(cursor, cluster_id, before, [key for key, _ in chunk if key not in stored], now=now)
-    after = _figures(cursor, cluster_id, [key for key, _ in chunk])
-    old = [pool for pool in assessed if pool.key in before]
-    new = [pool for pool in assessed if pool.key not in before]
-    _write_devices(cursor, cluster_id, old, stored, after, now=now)
-    _copy_devices(cursor, cluster_id, new, stored, after, now=now)
-    _write_slices(cursor, cluster_id, stored)
-    _write_samples(cursor, cluster_id, before, after, now=now)
+
+
+def _key_of(change: Change) -> PoolKey:
+    driver, name = change.subject.key
+    return PoolKey(driver, name)
 
 
 def parsed_slices(
@@ -363,29 +331,18 @@ def parsed_slices(
     return found
 
 
-def _figures(
-    cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey]
-) -> dict[PoolKey, tuple[Any, ...]]:
-    """By pool: id, moment of its latest change, and what samples are made of."""
+def _pool_ids(cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey]) -> dict[PoolKey, int]:
+    """Of the pools that are known already, vanished ones among them."""
     cursor.execute(
-        f"SELECT driver, name, id, changed_at, {_FIGURES} FROM pools_pool"  # noqa: S608 -- made of constants
+        "SELECT driver, name, id FROM pools_pool"
         " JOIN unnest(%s::text[], %s::text[]) AS k (driver, name) USING (driver, name)"
         " WHERE cluster_id = %s",
         ([key.driver for key in keys], [key.pool for key in keys], cluster_id),
         binary=True,
     )
     return {
-        PoolKey(DriverName(driver), PoolName(name)): tuple(rest)
-        for driver, name, *rest in cursor.fetchall()
+        PoolKey(DriverName(driver), PoolName(name)): id_ for driver, name, id_ in cursor.fetchall()
     }
-
-
-def _write_pools(
-    cursor: Cursor, cluster_id: int, assessed: Sequence[AssessedPool], *, now: datetime
-) -> None:
-    if assessed:
-        stage_rows(cursor, "staged_pool", _POOL, map(_pool_row, assessed))
-        cursor.execute(_MERGE_POOLS, {"cluster": cluster_id, "now": now})
 
 
 def _pool_row(pool: AssessedPool) -> tuple[Any, ...]:
@@ -417,36 +374,20 @@ def _pool_row(pool: AssessedPool) -> tuple[Any, ...]:
     )
 
 
-def _vanish(
-    cursor: Cursor,
-    cluster_id: int,
-    before: dict[PoolKey, tuple[Any, ...]],
-    gone: Sequence[PoolKey],
-    *,
-    now: datetime,
-) -> None:
-    ids = [before[key][0] for key in gone if key in before]
-    if ids:
-        cursor.execute(_VANISH, {"cluster": cluster_id, "ids": ids, "now": now})
-        cursor.execute(
-            "DELETE FROM pools_device WHERE cluster_id = %s AND pool_id = ANY(%s)",
-            (cluster_id, ids),
-        )
-
-
 def _write_devices(
     cursor: Cursor,
     cluster_id: int,
     assessed: Sequence[AssessedPool],
     stored: dict[PoolKey, list[StoredSlice]],
-    figures: dict[PoolKey, tuple[Any, ...]],
+    ids: Mapping[PoolKey, int],
     *,
+    gone: Sequence[int],
     now: datetime,
 ) -> None:
-    if not assessed:
+    if not assessed and not gone:
         return
-    stage_rows(cursor, "staged_device", _DEVICE, _device_rows(assessed, stored, figures))
-    pools = [figures[pool.key][0] for pool in assessed]
+    stage_rows(cursor, "staged_device", _DEVICE, _device_rows(assessed, stored, ids))
+    pools = [*gone, *(ids[pool.key] for pool in assessed)]
     cursor.execute(_DELETE_DEVICES, (cluster_id, pools))
     cursor.execute(_MERGE_DEVICES, {"cluster": cluster_id, "now": now, "pools": pools})
 
@@ -456,25 +397,25 @@ def _copy_devices(
     cluster_id: int,
     assessed: Sequence[AssessedPool],
     stored: dict[PoolKey, list[StoredSlice]],
-    figures: dict[PoolKey, tuple[Any, ...]],
+    ids: Mapping[PoolKey, int],
     *,
     now: datetime,
 ) -> None:
     """Of pools that are new there is nothing to compare with, so their devices need no detour, which costs as much again."""
     if assessed:
-        columns = {"cluster_id": "int8", "changed_at": "timestamptz", **_DEVICE}
-        rows = _device_rows(assessed, stored, figures)
+        columns = {"cluster_id": "int8", "since": "timestamptz", **_DEVICE}
+        rows = _device_rows(assessed, stored, ids)
         copy_rows(cursor, "pools_device", columns, ((cluster_id, now, *row) for row in rows))
 
 
 def _device_rows(
     assessed: Sequence[AssessedPool],
     stored: dict[PoolKey, list[StoredSlice]],
-    figures: dict[PoolKey, tuple[Any, ...]],
+    ids: Mapping[PoolKey, int],
 ) -> Iterator[tuple[Any, ...]]:
     object_ids = {each.slice.uid: each.object_id for slices in stored.values() for each in slices}
     for pool in assessed:
-        pool_id = figures[pool.key][0]
+        pool_id = ids[pool.key]
         for device in pool.devices:
             yield _device_row(device, pool_id=pool_id, object_id=object_ids[device.slice_uid])
 
@@ -509,36 +450,16 @@ def _plain_number(nanos: int) -> int | float:
 
 
 def _write_slices(
-    cursor: Cursor, cluster_id: int, stored: dict[PoolKey, list[StoredSlice]]
-) -> None:
+    cursor: Cursor,
+    cluster_id: int,
+    stored: Mapping[PoolKey, Sequence[StoredSlice]],
+    *,
+    now: datetime,
+) -> list[Change]:
     rows = [
-        (
-            each.object_id,
-            len(each.slice.devices),
-            as_jsonb(_problems(each.slice.problems)),
-        )
+        (each.object_id, len(each.slice.devices), as_jsonb(_problems(each.slice.problems)))
         for slices in stored.values()
         for each in slices
     ]
-    if rows:
-        stage_rows(cursor, "staged_slice_content", _SLICE, rows)
-        cursor.execute(_MERGE_SLICES, (cluster_id,))
-
-
-def _write_samples(
-    cursor: Cursor,
-    cluster_id: int,
-    before: dict[PoolKey, tuple[Any, ...]],
-    after: dict[PoolKey, tuple[Any, ...]],
-    *,
-    now: datetime,
-) -> None:
-    """A sample where a figure is another than before; later than the pool's latest, whatever the clock says."""
-    rows = []
-    for key, (pool_id, _, *figures) in sorted(after.items()):
-        old = before.get(key)
-        if old is None or list(old[2:]) != figures:
-            at = now if old is None else max(now, old[1] + _TICK)
-            rows.append((cluster_id, pool_id, at, *figures))
-    if rows:
-        copy_rows(cursor, "pools_poolsample", _SAMPLE, rows)
+    only = ("device_count", "problems")
+    return versions.merge(cursor, SLICES, cluster_id, rows, now=now, only=only)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from dra.parsing import Parsed
     from dra.values import PoolKey
+    from objects.services.changes import Changes
     from objects.services.log import Moved
 
 
@@ -31,7 +32,14 @@ class NamedObjects:
     """Of such a value, those of the table's values that only this kind has."""
 
     def record(
-        self, cursor: Cursor, cluster_id: int, moved: Sequence[Moved], /, *, now: datetime
+        self,
+        cursor: Cursor,
+        cluster_id: int,
+        moved: Sequence[Moved],
+        /,
+        *,
+        now: datetime,
+        changes: Changes,
     ) -> frozenset[PoolKey]:
         """Bring the rows of these objects up to date. No figure of a pool rests on them, so no pool is touched."""
         values = [(each.object_id, self._value(each)) for each in moved]
@@ -42,7 +50,10 @@ class NamedObjects:
             if value is not None
         ]
         scope = Scope("object_id", gone) if gone else None
-        merge(cursor, self.table, cluster_id, rows, now=now, scope=scope, is_wanted=False)
+        is_wanted = changes.wants(self.table)
+        changes.add(
+            merge(cursor, self.table, cluster_id, rows, now=now, scope=scope, is_wanted=is_wanted)
+        )
         return frozenset()
 
     def _value(self, moved: Moved) -> Any:

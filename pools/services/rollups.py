@@ -100,7 +100,7 @@ def renew_samples(cluster_id: int, *, now: datetime) -> int:
         cursor.execute(
             "INSERT INTO pools_poolsample (cluster_id, pool_id, at, generation, is_complete, has_vanished,"
             " total, allocated, partly_used, unavailable, blocked, available)"
-            " SELECT cluster_id, id, greatest(%(now)s, changed_at + interval '1 microsecond'), generation,"
+            " SELECT cluster_id, id, greatest(%(now)s, since + interval '1 microsecond'), generation,"
             " is_complete, false, devices_total, devices_allocated, devices_partly_used,"
             " devices_unavailable, devices_blocked, devices_available FROM pools_pool p"
             " WHERE cluster_id = %(cluster)s AND vanished_at IS NULL AND NOT EXISTS ("

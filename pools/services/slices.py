@@ -9,39 +9,17 @@ import msgspec
 
 from dra.parsing import parse_resource_slice
 from dra.values import DriverName, NodeKind, PoolKey, PoolName
-from objects.services.staging import Cursor, as_text, stage_rows
+from objects.services import versions
+from objects.services.staging import Cursor, as_jsonb, as_text
+from objects.services.versions import Scope
+from pools.services.tables import SLICES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    from objects.services.changes import Changes
     from objects.services.log import Moved
-
-_COLUMNS: Final = {
-    "object_id": "int8",
-    "name": "text",
-    "api_version": "text",
-    "driver": "text",
-    "pool_name": "text",
-    "generation": "int8",
-    "resource_slice_count": "int8",
-    "node_kind": "text",
-    "node_name": "text",
-}
-_MERGE: Final = """
-INSERT INTO pools_resourceslice AS s (
-    cluster_id, object_id, name, api_version, driver, pool_name, generation, resource_slice_count,
-    node_kind, node_name, device_count, problems, changed_at
-)
-SELECT %s, object_id, name, api_version, driver, pool_name, generation, resource_slice_count,
-    node_kind, node_name, NULL, '[]', %s
-FROM pg_temp.staged_slice
-ON CONFLICT (cluster_id, object_id) DO UPDATE SET
-    name = excluded.name, api_version = excluded.api_version, driver = excluded.driver,
-    pool_name = excluded.pool_name, generation = excluded.generation,
-    resource_slice_count = excluded.resource_slice_count, node_kind = excluded.node_kind,
-    node_name = excluded.node_name, changed_at = excluded.changed_at
-"""
 
 
 class _Pool(msgspec.Struct, rename="camel"):
@@ -117,33 +95,27 @@ def _node(spec: _Spec) -> tuple[NodeKind, str | None]:
 
 
 def record_slices(
-    cursor: Cursor, cluster_id: int, moved: Sequence[Moved], *, now: datetime
+    cursor: Cursor, cluster_id: int, moved: Sequence[Moved], *, now: datetime, changes: Changes
 ) -> set[PoolKey]:
     """Bring the rows of these slices up to date; returns the pools that they belonged to or belong to now."""
-    ids = [each.object_id for each in moved]
-    cursor.execute(
-        "SELECT driver, pool_name FROM pools_resourceslice WHERE cluster_id = %s AND object_id = ANY(%s)",
-        (cluster_id, ids),
+    found = versions.merge(
+        cursor,
+        SLICES,
+        cluster_id,
+        _rows(moved),
+        now=now,
+        scope=Scope("object_id", [each.object_id for each in moved]),
     )
-    dirty = {_key(driver, name) for driver, name in cursor.fetchall()}
-    rows: list[tuple[Any, ...]] = []
-    gone = []
+    changes.add(found)
+    rows = [row for change in found for row in (change.before, change.after) if row]
+    return {_key(row["driver"], row["pool_name"]) for row in rows}
+
+
+def _rows(moved: Sequence[Moved]) -> Iterator[tuple[Any, ...]]:
     for each in moved:
         head = slice_head(each.change.content) if each.after else None
-        if head is None:
-            gone.append(each.object_id)
-            continue
-        dirty.add(head.key)
-        rows.append(_row(each, head))
-    if gone:
-        cursor.execute(
-            "DELETE FROM pools_resourceslice WHERE cluster_id = %s AND object_id = ANY(%s)",
-            (cluster_id, gone),
-        )
-    if rows:
-        stage_rows(cursor, "staged_slice", _COLUMNS, rows)
-        cursor.execute(_MERGE, (cluster_id, now))
-    return dirty
+        if head is not None:
+            yield _row(each, head)
 
 
 def _row(moved: Moved, head: SliceHead) -> tuple[Any, ...]:
@@ -160,4 +132,8 @@ def _row(moved: Moved, head: SliceHead) -> tuple[Any, ...]:
         head.resource_slice_count,
         head.node_kind,
         head.node_name,
+        change.digest,
+        # What is in it follows when its pool is derived.
+        None,
+        as_jsonb([]),
     )

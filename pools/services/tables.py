@@ -1,8 +1,93 @@
-"""The derived tables of this app that keep their past."""
+"""The derived tables of this app that keep their past, with the types of their columns."""
 
 from typing import Final
 
 from objects.services.versions import VersionedTable
+
+POOLS: Final = VersionedTable(
+    "pools_pool",
+    key={"driver": "text", "name": "text"},
+    values={
+        "generation": "int8",
+        "is_complete": "bool",
+        "is_valid": "bool",
+        "slices_seen": "int4",
+        "slices_expected": "int8",
+        "node_kind": "text",
+        "node_name": "text",
+        "node_selection": "text",
+        "devices_total": "int4",
+        "devices_seen": "int4",
+        "devices_allocated": "int4",
+        "devices_partly_used": "int4",
+        "devices_unavailable": "int4",
+        "devices_blocked": "int4",
+        "devices_available": "int4",
+        "devices_admin_access": "int4",
+        "partitions": "jsonb",
+        "capacity": "jsonb",
+        "problems": "jsonb",
+        "problem_codes": "jsonb",
+        "severity": "int2",
+    },
+    has_first_seen=True,
+    # Its last slice went: nothing is known of it any more, and nothing wrong with it.
+    gone={
+        "is_complete": "false",
+        "slices_seen": "0",
+        "slices_expected": "NULL",
+        "devices_total": "NULL",
+        "devices_seen": "0",
+        "devices_allocated": "NULL",
+        "devices_partly_used": "NULL",
+        "devices_unavailable": "NULL",
+        "devices_blocked": "NULL",
+        "devices_available": "NULL",
+        "devices_admin_access": "NULL",
+        "partitions": "'[]'",
+        "capacity": "'[]'",
+        "problems": "'[]'",
+        "problem_codes": "'[]'",
+        "severity": "0",
+    },
+)
+
+SLICES: Final = VersionedTable(
+    "pools_resourceslice",
+    key={"object_id": "int8"},
+    values={
+        "name": "text",
+        "api_version": "text",
+        "driver": "text",
+        "pool_name": "text",
+        "generation": "int8",
+        "resource_slice_count": "int8",
+        "node_kind": "text",
+        "node_name": "text",
+        "digest": "uuid",
+        "device_count": "int4",
+        "problems": "jsonb",
+    },
+    has_id=False,
+    # What is in a slice is read after all slices of a batch are stored.
+    is_written_in_parts=True,
+)
+
+ALLOCATIONS: Final = VersionedTable(
+    "pools_allocation",
+    # A result that says something else is another one; so a closed version is from when to when it held.
+    key={
+        "claim_object_id": "int8",
+        "driver": "text",
+        "pool_name": "text",
+        "device": "text",
+        "request": "text",
+        "share_id": "text",
+        "has_admin_access": "bool",
+        "consumed_capacity": "jsonb",
+    },
+    values={"claim_namespace": "text", "claim_name": "text", "claim_uid": "uuid"},
+)
 
 NODES: Final = VersionedTable(
     "pools_node",
@@ -41,6 +126,6 @@ DEVICE_CLASSES: Final = VersionedTable(
     gone={},
 )
 
-TABLES: Final = (NODES, DEVICE_CLASSES)
+TABLES: Final = (POOLS, SLICES, ALLOCATIONS, NODES, DEVICE_CLASSES)
 VERSIONS: Final = tuple(table.partitions for table in TABLES)
 """Where their closed versions stand."""

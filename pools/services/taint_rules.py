@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
+    from objects.services.changes import Changes
     from objects.services.log import Moved
     from objects.services.staging import Cursor
 
@@ -28,7 +29,7 @@ def taint_rules(cluster_id: int) -> tuple[TaintRule, ...]:
 
 
 def record_taint_rules(
-    cursor: Cursor, cluster_id: int, moved: Sequence[Moved], *, now: datetime
+    cursor: Cursor, cluster_id: int, moved: Sequence[Moved], *, now: datetime, changes: Changes
 ) -> set[PoolKey]:
     """Pools that these rules may select, as they were before or as they are now; all of them where that is not sure.
 

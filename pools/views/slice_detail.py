@@ -41,7 +41,7 @@ def slice_detail(request: HttpRequest, scope: Scope, object_id: int) -> Live:
         raise Http404(_("There is no such ResourceSlice now.")) from None
     only = scope.about(row.cluster_id)
     # Its pool, which it leads to, is there from when its devices are counted.
-    state = (*only.state(), row.changed_at, row.device_count, row.problems)
+    state = (*only.state(), row.since, row.device_count, row.problems)
     return Live(state, lambda: {"page": _slice_page(row, only)})
 
 

@@ -26,6 +26,7 @@ from pools.models import (
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DRIVER = "gpu.example.com"
+SLICE_DIGEST = UUID("0b1f0c9e-52a4-4b8e-9d0a-3b1f0c9e8a01")
 CLAIM_UID = UUID("7f6d0c1e-52a4-4b8e-9d0a-3b1f0c9e8a77")
 
 
@@ -101,7 +102,7 @@ def pool(of: Cluster, name: str = "node-1", **fields: Any) -> Pool:
             "devices_available": 2,
             "devices_admin_access": 0,
             "first_seen_at": NOON,
-            "changed_at": NOON,
+            "since": NOON,
             **fields,
         },
     )
@@ -157,7 +158,7 @@ def device(of: Pool, name: str = "gpu-0", **fields: Any) -> Device:
                 {"name": "memory", "total": "80Gi", "consumed": "0", "available": "80Gi"}
             ],
             "capacity_numbers": {"memory": 80 * 2**30},
-            "changed_at": NOON,
+            "since": NOON,
             **fields,
         },
     )
@@ -175,7 +176,7 @@ def allocation(of: Device, claim: str = "worker-0", **fields: Any) -> Allocation
             "claim_namespace": "training",
             "claim_uid": CLAIM_UID,
             "request": "gpu",
-            "changed_at": NOON,
+            "since": NOON,
             **fields,
         },
     )
@@ -194,8 +195,9 @@ def resource_slice(of: Pool, name: str = "slice-a", **fields: Any) -> ResourceSl
             "resource_slice_count": of.slices_expected,
             "node_kind": of.node_kind,
             "node_name": of.node_name,
+            "digest": SLICE_DIGEST,
             "device_count": 4,
-            "changed_at": NOON,
+            "since": NOON,
             **fields,
         },
     )

@@ -7,6 +7,7 @@ import pytest
 from django.db import transaction
 
 from objects.choices import Op
+from objects.services.changes import Changes
 from objects.services.log import record_changes
 from objects.services.staging import open_cursor
 from pools.models import DeviceClass, Node
@@ -36,12 +37,12 @@ def store(
     cluster: Cluster, *objects: dict[str, Any], now: datetime = NOON, op: Op = Op.ADDED
 ) -> None:
     with transaction.atomic(), open_cursor() as cursor:
-        changes = [told(obj, op=op) for obj in objects]
-        moved = record_changes(cursor, cluster.pk, changes, now=now)
+        moved = record_changes(cursor, cluster.pk, [told(obj, op=op) for obj in objects], now=now)
+        changes = Changes(cluster.pk)
         nodes = [each for each in moved if each.change.kind == "Node"]
         classes = [each for each in moved if each.change.kind == "DeviceClass"]
-        NODE_ROWS.record(cursor, cluster.pk, nodes, now=now)
-        DEVICE_CLASS_ROWS.record(cursor, cluster.pk, classes, now=now)
+        NODE_ROWS.record(cursor, cluster.pk, nodes, now=now, changes=changes)
+        DEVICE_CLASS_ROWS.record(cursor, cluster.pk, classes, now=now, changes=changes)
 
 
 def values(row: Node | DeviceClass) -> dict[str, Any]:

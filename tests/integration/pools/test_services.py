@@ -13,6 +13,7 @@ from dra.values import Release
 from kube.digest import body_digest
 from kube.objects import decode_metadata, seen_object
 from objects.choices import Op
+from objects.services.changes import Changes
 from objects.services.log import Change, record_changes
 from objects.services.staging import open_cursor
 from pools.models import (
@@ -77,20 +78,28 @@ def store(
 ) -> None:
     """Log objects and derive what they touch, as the collection does."""
     with transaction.atomic(), open_cursor() as cursor:
-        changes = [change_of(obj, op=op) for obj in objects]
-        moved = record_changes(cursor, cluster.pk, changes, now=now)
+        told = [change_of(obj, op=op) for obj in objects]
+        moved = record_changes(cursor, cluster.pk, told, now=now)
         by_kind = {
             kind: [each for each in moved if each.change.kind == kind]
             for kind in ("ResourceSlice", "ResourceClaim", "DeviceTaintRule")
         }
-        dirty = slices.record_slices(cursor, cluster.pk, by_kind["ResourceSlice"], now=now)
-        dirty |= allocations.record_claims(cursor, cluster.pk, by_kind["ResourceClaim"], now=now)
+        changes = Changes(cluster.pk)
+        dirty = slices.record_slices(
+            cursor, cluster.pk, by_kind["ResourceSlice"], now=now, changes=changes
+        )
+        dirty |= allocations.record_claims(
+            cursor, cluster.pk, by_kind["ResourceClaim"], now=now, changes=changes
+        )
         rules = by_kind["DeviceTaintRule"]
-        dirty |= taint_rules.record_taint_rules(cursor, cluster.pk, rules, now=now)
+        dirty |= taint_rules.record_taint_rules(
+            cursor, cluster.pk, rules, now=now, changes=changes
+        )
         knowledge = Knowledge(
             are_claims_known, taint_rules.taint_rules(cluster.pk), Release(1, 37)
         )
-        derive.derive_pools(cursor, cluster.pk, dirty, knowledge, now=now)
+        derive.derive_pools(cursor, cluster.pk, dirty, knowledge, now=now, changes=changes)
+        changes.hand_over(cursor)
 
 
 def figures(name: str = "node-1") -> tuple[object, ...]:
@@ -126,15 +135,17 @@ def test_derive_writes_pool_slice_and_devices(cluster: Cluster) -> None:
 
 def test_derive_again_rewrites_nothing(cluster: Cluster) -> None:
     store(cluster, kube.resource_slice("slice-a"))
-    before = list(Device.objects.order_by("id").values_list("id", "changed_at"))
+    before = list(Device.objects.order_by("id").values_list("id", "since"))
 
     with transaction.atomic(), open_cursor() as cursor:
         keys = taint_rules.published_pools(cursor, cluster.pk)
         knowledge = Knowledge(True, (), Release(1, 37))
-        derive.derive_pools(cursor, cluster.pk, keys, knowledge, now=NOON + HOUR)
+        derive.derive_pools(
+            cursor, cluster.pk, keys, knowledge, now=NOON + HOUR, changes=Changes(cluster.pk)
+        )
 
-    assert list(Device.objects.order_by("id").values_list("id", "changed_at")) == before
-    assert Pool.objects.get().changed_at == NOON
+    assert list(Device.objects.order_by("id").values_list("id", "since")) == before
+    assert Pool.objects.get().since == NOON
     assert PoolSample.objects.filter(cluster=cluster).count() == 1
 
 
@@ -236,7 +247,7 @@ def test_allocation_keeps_its_row_while_it_is_as_it_was(cluster: Cluster) -> Non
         op=Op.MODIFIED,
     )
 
-    assert dict(Allocation.objects.values_list("device", "changed_at")) == {
+    assert dict(Allocation.objects.values_list("device", "since")) == {
         "gpu-0": NOON,
         "gpu-1": NOON + MINUTE,
     }
@@ -325,7 +336,9 @@ def test_derive_dirty_takes_what_was_marked(cluster: Cluster) -> None:
         derive.mark_all_dirty(cursor, cluster.pk)
         derive.mark_all_dirty(cursor, cluster.pk)
         marked = DirtyPool.objects.count()
-        derived = derive.derive_dirty(cursor, cluster.pk, knowledge, limit=10, now=NOON + MINUTE)
+        derived = derive.derive_dirty(
+            cursor, cluster.pk, knowledge, limit=10, now=NOON + MINUTE, changes=Changes(cluster.pk)
+        )
 
     assert (marked, derived, DirtyPool.objects.count()) == (1, 1, 0)
     assert figures() == (2, 0, 2)

@@ -1,0 +1,85 @@
+"""What one transaction changed, handed before its commit to those who make something of it.
+
+A consumer is a pure function from changes to rows, and one set-based write of those rows. So nobody computes a difference twice, or
+after the fact, and what follows from a change is stored with it or not at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from objects.services.staging import Cursor
+    from objects.services.versions import Change, VersionedTable
+
+
+class MakeRows(Protocol):
+    """Rows of a consumer from the changes of its tables, each row of a table once."""
+
+    def __call__(self, changes: Sequence[Change], /) -> Sequence[Any]: ...
+
+
+class WriteRows(Protocol):
+    """One statement for all rows."""
+
+    def __call__(self, cursor: Cursor, cluster_id: int, rows: Sequence[Any], /) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """Somebody who makes rows of what changed in some tables."""
+
+    name: str
+    tables: tuple[VersionedTable, ...]
+    make_rows: MakeRows
+    write_rows: WriteRows
+
+
+_consumers: dict[str, Consumer] = {}
+
+
+def tell(*consumers: Consumer) -> None:
+    """Hand all later changes to these too, in this order. Called when Django starts."""
+    named = {**_consumers, **{consumer.name: consumer for consumer in consumers}}
+    if len(named) != len(_consumers) + len(consumers):
+        names = ", ".join(consumer.name for consumer in consumers)
+        raise ValueError(f"of {names}, some name is taken")
+    _consumers.update(named)
+
+
+@dataclass(slots=True)
+class Changes:
+    """The changes of one transaction of one cluster."""
+
+    cluster_id: int
+    consumers: Sequence[Consumer] = field(default_factory=lambda: tuple(_consumers.values()))
+    _by_row: dict[tuple[str, Any], Change] = field(default_factory=dict)
+
+    def wants(self, table: VersionedTable) -> bool:
+        """Whether anybody would hear of a change of this table."""
+        return any(table in consumer.tables for consumer in self.consumers)
+
+    def add(self, changes: Iterable[Change]) -> None:
+        """Later changes of a row continue the earlier ones: what counts is before the transaction and after it."""
+        for change in changes:
+            subject = change.subject
+            row = subject.table, subject.key if subject.id is None else subject.id
+            earlier = self._by_row.get(row)
+            self._by_row[row] = change if earlier is None else _continued(earlier, change)
+
+    def hand_over(self, cursor: Cursor) -> None:
+        """Give each consumer what its tables changed; called once, as the last write of the transaction."""
+        # A row that came and went is nobody's business.
+        found = [each for each in self._by_row.values() if each.before or each.after]
+        for consumer in self.consumers:
+            names = {table.name for table in consumer.tables}
+            rows = consumer.make_rows([each for each in found if each.subject.table in names])
+            if rows:
+                consumer.write_rows(cursor, self.cluster_id, rows)
+
+
+def _continued(earlier: Change, later: Change) -> Change:
+    return type(later)(later.subject, later.at, earlier.before, later.after)

@@ -1,0 +1,69 @@
+"""Samples of pools: one where a figure is another than before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from objects.services.changes import Consumer
+from objects.services.staging import Cursor, copy_rows
+from pools.services.tables import POOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from objects.services.versions import Change, Row
+
+_SAMPLE: Final = {
+    "cluster_id": "int8",
+    "pool_id": "int8",
+    "at": "timestamptz",
+    "generation": "int8",
+    "is_complete": "bool",
+    "has_vanished": "bool",
+    "total": "int4",
+    "allocated": "int4",
+    "partly_used": "int4",
+    "unavailable": "int4",
+    "blocked": "int4",
+    "available": "int4",
+}
+_FIGURES: Final = (
+    "generation",
+    "is_complete",
+    "devices_total",
+    "devices_allocated",
+    "devices_partly_used",
+    "devices_unavailable",
+    "devices_blocked",
+    "devices_available",
+)
+
+
+def sample_rows(changes: Sequence[Change]) -> list[tuple[Any, ...]]:
+    """From each change of a pool the figures that hold from it on; none where they are as they were."""
+    return [
+        _sample(change)
+        for change in changes
+        if change.before is None or change.after is None or _differ(change.before, change.after)
+    ]
+
+
+def _differ(before: Row, after: Row) -> bool:
+    return any(before[name] != after[name] for name in _FIGURES)
+
+
+def _sample(change: Change) -> tuple[Any, ...]:
+    of, at = change.subject, change.at
+    if change.after is not None:
+        generation, is_complete, *figures = (change.after[name] for name in _FIGURES)
+        return (of.cluster_id, of.id, at, generation, is_complete, False, *figures)
+    generation = change.before["generation"] if change.before else None
+    return (of.cluster_id, of.id, at, generation, False, True, *(None,) * 6)
+
+
+def _write(cursor: Cursor, cluster_id: int, rows: Sequence[Any]) -> None:
+    del cluster_id
+    copy_rows(cursor, "pools_poolsample", _SAMPLE, rows)
+
+
+CONSUMER: Final = Consumer("pool samples", (POOLS,), sample_rows, _write)
