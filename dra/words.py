@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from dra.catalogue import ENGLISH, Entry, Language, Statement, entry_words
+from dra.failures import FAILURES
 from dra.problems import PROBLEMS
 from dra.reasons import REASONS
 
-CATALOGUE: Final[Mapping[str, Entry]] = {**PROBLEMS, **REASONS}
+CATALOGUE: Final[Mapping[str, Entry]] = {**PROBLEMS, **REASONS, **FAILURES}
 
 
 def words_of(code: str, parameters: Mapping[str, Any], *, language: Language = ENGLISH) -> str:

@@ -19,6 +19,7 @@ from clusters import queries as cluster_queries
 from clusters import registry
 from clusters import services as cluster_services
 from clusters.models import Cluster, ClusterKind
+from dra.catalogue import Statement
 from dra.values import DriverName, PoolKey, PoolName, Release
 from ingest import leases
 from ingest.database import give_back
@@ -380,7 +381,7 @@ class _Asker:
 
     def _wait(self, asked: _Asked, *, seconds: float) -> RequestAnswer:
         if is_stopping():
-            raise Unreachable("DRA-Dash ended before the answer came.")
+            raise Unreachable(Statement("ended_before_answer"))
         give_back()
         return pool_status.wait(
             self._connection,

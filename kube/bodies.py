@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from dra.catalogue import Statement
 from kube.failures import Malformed
 
 # Larger than anything etcd can hold (1.5 MiB by default): what exceeds it is no object.
@@ -52,7 +53,7 @@ def gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
             try:
                 plain = inflater.decompress(chunk, _INFLATE_STEP_BYTES)
             except zlib.error as error:
-                raise Malformed(f"The compressed answer is damaged ({error}).") from error
+                raise Malformed(Statement.of("compressed_damaged", error=str(error))) from error
             if plain:
                 yield plain
             if inflater.eof:
@@ -63,7 +64,7 @@ def gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
                 chunk, has_more = inflater.unconsumed_tail, len(plain) == _INFLATE_STEP_BYTES
                 is_inside_member = True
     if is_inside_member:
-        raise Malformed("The compressed answer ends in the middle.")
+        raise Malformed(Statement("compressed_ends"))
 
 
 def split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -78,7 +79,7 @@ def split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
             yield from filter(None, more[:-1])
             rest = bytearray(more[-1])
         if len(rest) > LONGEST_OBJECT_BYTES:
-            raise Malformed("A line of the answer is larger than any Kubernetes object.")
+            raise Malformed(Statement("line_too_large"))
     if rest.strip():
         yield bytes(rest)
 
@@ -145,7 +146,7 @@ class ListBody:
             return False
         self._buffer += chunk
         if len(self._buffer) > LONGEST_OBJECT_BYTES:
-            raise Malformed("An item of the list is larger than any Kubernetes object.")
+            raise Malformed(Statement("item_too_large"))
         return True
 
     def _read_head(self) -> bool:
@@ -159,7 +160,7 @@ class ListBody:
                 self.envelope = _decode_list_envelope(bytes(self._buffer))
                 return False
             if searched > _HEAD_BYTES:
-                raise Malformed("The answer is not a Kubernetes list.")
+                raise Malformed(Statement("no_list"))
 
     def _openings(self, begin: int) -> list[int]:
         found = _ITEMS.finditer(self._buffer, begin)
@@ -186,7 +187,7 @@ class ListBody:
             if self._buffer:
                 return self._buffer[0] != ord("]")
             if not self._more():
-                raise Malformed("The list ends in the middle.")
+                raise Malformed(Statement("list_ends"))
 
     def _learn_separator(self) -> None:
         while b":" not in self._buffer and len(self._buffer) < _KEY_BYTES and self._more():
@@ -225,7 +226,7 @@ class ListBody:
         try:
             envelope = decode_envelope(item)
         except msgspec.DecodeError as error:
-            raise Malformed(f"An item of the list is not valid JSON ({error}).") from error
+            raise Malformed(Statement.of("item_not_json", error=str(error))) from error
         del self._buffer[:end]
         return item, envelope
 
@@ -236,7 +237,7 @@ class ListBody:
             if position and not depth:
                 return position
             if not self._more():
-                raise Malformed("The list ends in the middle of an item.")
+                raise Malformed(Statement("list_ends_in_item"))
 
     def _read_tail(self) -> None:
         while self._more():
@@ -247,7 +248,7 @@ class ListBody:
 def _count_braces(text: bytearray, position: int, depth: int) -> tuple[int, int]:
     """How far `text` could be read, and the depth there; stops where the depth becomes 0."""
     if position == 0 and text[0] != ord("{"):
-        raise Malformed("An item of the list is not a JSON object.")
+        raise Malformed(Statement("item_no_object"))
     for token in _TOKEN.finditer(text, position):
         found = token.group()
         if found == b'"':  # a string whose end has not arrived
@@ -262,7 +263,7 @@ def _decode_list_envelope(body: bytes) -> ListEnvelope:
     try:
         return msgspec.json.decode(body, type=ListEnvelope)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Malformed(f"The answer is not a Kubernetes list ({error}).") from error
+        raise Malformed(Statement.of("list_unreadable", error=str(error))) from error
 
 
 def compact(body: bytes) -> bytes:

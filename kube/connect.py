@@ -28,6 +28,7 @@ from urllib3.exceptions import (
     TimeoutError as PoolTimeout,
 )
 
+from dra.catalogue import Statement
 from kube.bodies import gunzip, split_lines
 from kube.failures import (
     CertificateError,
@@ -310,7 +311,7 @@ class Connection:
             raise _failure_of(error, self.host) from error
 
     def _too_slow(self) -> TimedOut:
-        return TimedOut(f"{self.host} did not finish its answer in time. It is tried again.")
+        return TimedOut(Statement.of("answer_too_slow", host=self.host))
 
 
 def connect(target: Target) -> Connection:
@@ -353,36 +354,27 @@ def _decode(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Malformed(
-            f"The answer is not JSON ({error}). Is the address that of a Kubernetes API server?"
-        ) from error
+        raise Malformed(Statement.of("not_json", error=str(error))) from error
 
 
 def _failure_of(error: Exception, host: str) -> KubeFailure:
     if isinstance(error, ProxyError):
-        return Unreachable(f"The proxy in front of {host} fails: {error}")
+        return Unreachable(Statement.of("proxy_fails", host=host, error=str(error)))
     if isinstance(error, NewConnectionError | NameResolutionError):
-        return Unreachable(
-            f"{host} cannot be reached ({error}). Is the API server running, the address right?"
-        )
+        return Unreachable(Statement.of("cannot_be_reached", host=host, error=str(error)))
     if isinstance(error, PoolTimeout):
-        return TimedOut(f"{host} did not answer in time. It is tried again.")
+        return TimedOut(Statement.of("no_answer_in_time", host=host))
     if isinstance(error, SSLError):
         return _tls_failure(error, host)
     if isinstance(error, LocationValueError):
-        return ConfigError(f"The address {host} is not a valid one ({error}).")
-    return Unreachable(f"The connection to {host} broke ({error}). It is tried again.")
+        return ConfigError(Statement.of("address_invalid", host=host, error=str(error)))
+    return Unreachable(Statement.of("connection_broke", host=host, error=str(error)))
 
 
 def _tls_failure(error: SSLError, host: str) -> KubeFailure:
     text = str(error)
     if "EOF occurred" in text or "UNEXPECTED_EOF" in text:
-        return Unreachable(f"The connection to {host} broke ({text}). It is tried again.")
+        return Unreachable(Statement.of("connection_broke", host=host, error=text))
     if "WRONG_VERSION_NUMBER" in text or "RECORD_LAYER_FAILURE" in text:
-        return CertificateError(
-            f"{host} does not speak TLS. Does its address begin with http:// instead of https://?"
-        )
-    return CertificateError(
-        f"The certificate of {host} is not trusted ({text}). "
-        "Check certificate-authority-data and tls-server-name in the kubeconfig."
-    )
+        return CertificateError(Statement.of("no_tls", host=host))
+    return CertificateError(Statement.of("certificate_not_trusted", host=host, error=text))

@@ -11,6 +11,9 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from dra.catalogue import Statement
+from dra.words import statement_words
+
 Code = Literal[
     "unauthorized",
     "forbidden",
@@ -31,27 +34,32 @@ LONGEST_RETRY_AFTER_SECONDS = 600.0
 
 
 class KubeFailure(Exception):
-    """Base of all failures; `code` is stable and stored, `message` is for people."""
+    """Base of all failures; `code` says of which kind, `statement` what happened, `message` the same in English."""
 
     code: ClassVar[Code]
     retriable: ClassVar[bool] = False
 
     def __init__(
         self,
-        message: str,
+        statement: Statement,
         *,
         status: int | None = None,
         reason: str = "",
         causes: tuple[str, ...] = (),
         retry_after_seconds: float | None = None,
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        super().__init__(statement_words(statement))
+        self.statement = statement
         # HTTP status, or the code of an ERROR event inside a watch; None when none arrived.
         self.status = status
         self.reason = reason
         self.causes = causes
         self.retry_after_seconds = retry_after_seconds
+
+    @property
+    def message(self) -> str:
+        """What happened and what to do, in English, for a log or a terminal."""
+        return str(self)
 
 
 class Unauthorized(KubeFailure):
@@ -170,10 +178,10 @@ def failure_from_status(said: Status, *, retry_after_seconds: float | None = Non
     details = said.details or _Details()
     if retry_after_seconds is None:
         retry_after_seconds = details.retry_after_seconds
-    kind, advice = _kind_of(said)
+    kind, code = _kind_of(said)
     text = said.message or f"HTTP {said.code}"
     return kind(
-        f"{advice} The server said: {text}",
+        Statement.of(code, said=text),
         status=said.code,
         reason=said.reason,
         causes=tuple(cause.reason for cause in details.causes or ()),
@@ -182,18 +190,12 @@ def failure_from_status(said: Status, *, retry_after_seconds: float | None = Non
 
 
 _BY_STATUS: dict[int, tuple[type[KubeFailure], str]] = {
-    401: (
-        Unauthorized,
-        "The cluster does not accept our credentials. Sign in again, or renew the token.",
-    ),
-    403: (
-        Forbidden,
-        "The cluster refuses this to our user. Grant the right by RBAC.",
-    ),
-    404: (NotFound, "The cluster does not have this."),
-    409: (Conflict, "Somebody else changed or made this object first."),
-    410: (Expired, "What we knew of the cluster is too old; everything is read again."),
-    429: (Throttled, "The API server is busy and asks us to wait."),
+    401: (Unauthorized, "credentials_refused"),
+    403: (Forbidden, "not_allowed"),
+    404: (NotFound, "not_there"),
+    409: (Conflict, "somebody_was_first"),
+    410: (Expired, "too_old"),
+    429: (Throttled, "server_busy"),
 }
 
 
@@ -201,22 +203,16 @@ def _kind_of(said: Status) -> tuple[type[KubeFailure], str]:
     # A stored resourceVersion that is no number is answered 400 by a list, 500 by a watch.
     # A fresh read heals both, as it heals 410.
     if said.code in {400, 500} and "resourceVersion: Invalid value" in said.message:
-        return Expired, "The stored resourceVersion is not one of this server's."
+        return Expired, "not_its_resource_version"
     if said.code == 403 and '"system:anonymous"' in said.message:
-        return Forbidden, (
-            "The cluster saw no credentials in our request. "
-            "Check the token or certificate in the kubeconfig."
-        )
+        return Forbidden, "no_credentials_seen"
     if said.code in _BY_STATUS:
         return _BY_STATUS[said.code]
     if said.code >= 500:
-        return ServerError, "The API server failed to answer. It is tried again."
+        return ServerError, "server_failed"
     if 300 <= said.code < 400:
-        return Malformed, (
-            "The address redirects elsewhere, as a sign-in page does. "
-            "Check the server address in the kubeconfig."
-        )
-    return Rejected, "The API server does not take this request."
+        return Malformed, "redirects"
+    return Rejected, "request_refused"
 
 
 def parse_retry_after(value: str | None) -> float | None:

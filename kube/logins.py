@@ -22,6 +22,7 @@ from kubernetes.client.configuration import Configuration
 from kubernetes.config import exec_provider, incluster_config, kube_config
 from kubernetes.config.config_exception import ConfigException
 
+from dra.catalogue import Statement
 from kube.failures import CertificateError, ConfigError
 from kube.targets import Target
 
@@ -77,7 +78,7 @@ class Login:
             with self.lock:
                 token = self.configuration.get_api_key_with_prefix("BearerToken")
         except (ConfigException, OSError) as error:
-            raise ConfigError(f"The credentials cannot be renewed: {error}") from error
+            raise ConfigError(Statement.of("credentials_not_renewed", error=str(error))) from error
         # Token files end with a newline, which no header may hold.
         return " ".join(token.split()) if token else None
 
@@ -108,17 +109,22 @@ def log_in(target: Target) -> Login:
     try:
         return _LOADERS[target.kind](target)
     except (ConfigException, yaml.YAMLError, OSError) as error:
-        raise ConfigError(_first_line(f"{_where(target)} cannot be used: {error}")) from error
+        unusable = Statement.of(
+            "configuration_unusable",
+            where=target.kind,
+            path=kubeconfig_path(target.path),
+            error=_first_line(str(error)),
+        )
+        raise ConfigError(unusable) from error
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ConfigError(
-            f"{_where(target)} is not a valid kubeconfig ({type(error).__name__}: {error})."
-        ) from error
-
-
-def _where(target: Target) -> str:
-    if target.kind == "kubeconfig":
-        return f"The kubeconfig {kubeconfig_path(target.path)}"
-    return "The service account of this pod" if target.kind == "in_cluster" else "The address"
+        text = f"{type(error).__name__}: {error}"
+        invalid = Statement.of(
+            "configuration_invalid",
+            where=target.kind,
+            path=kubeconfig_path(target.path),
+            error=text,
+        )
+        raise ConfigError(invalid) from error
 
 
 def _from_kubeconfig(target: Target) -> Login:
@@ -126,7 +132,7 @@ def _from_kubeconfig(target: Target) -> Login:
     merged = _read_kubeconfig(path)
     name = target.context or merged.get("current-context")
     if not name:
-        raise ConfigException("it names no current context; choose one")
+        raise ConfigError(Statement.of("no_current_context", path=path))
     context = _named(merged, "context").get(name, {})
     user = _named(merged, "user").get(str(context.get("user")), {})
     cluster = _named(merged, "cluster").get(str(context.get("cluster")), {})
@@ -157,7 +163,7 @@ def _in_cluster(_target: Target) -> Login:
 
 def _from_url(target: Target) -> Login:
     if not target.url or not target.url.startswith(("http://", "https://")):
-        raise ConfigError(f"The address {target.url!r} does not begin with http:// or https://.")
+        raise ConfigError(Statement.of("address_without_scheme", address=target.url))
     configuration = Configuration(host=target.url.rstrip("/"))
     return Login(configuration=configuration, pool=_pool(configuration), headers=[])
 
@@ -175,11 +181,13 @@ def _read_kubeconfig(path: str | None) -> dict[str, Any]:
     try:
         merged = _kube_config.KubeConfigMerger(location).config
     except (ConfigException, yaml.YAMLError, OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The kubeconfig {location} cannot be read: {error}") from error
+        raise ConfigError(
+            Statement.of("kubeconfig_unreadable", path=location, error=str(error))
+        ) from error
     except (TypeError, KeyError, AttributeError) as error:
-        raise ConfigError(f"{location} is not a kubeconfig.") from error
+        raise ConfigError(Statement.of("kubeconfig_none", path=location)) from error
     if merged is None:
-        raise ConfigError(f"There is no kubeconfig at {location}. Set KUBECONFIG, or name one.")
+        raise ConfigError(Statement.of("kubeconfig_missing", path=location))
     plain: dict[str, Any] = {"current-context": merged.value.get("current-context")}
     origins: dict[tuple[str, str], str] = {}
     for section in ("cluster", "context", "user"):
@@ -202,9 +210,11 @@ def _named(merged: Mapping[str, Any], section: str) -> dict[str, dict[str, Any]]
     return {str(entry.get("name")): entry.get(section) or {} for entry in merged[section]}
 
 
-def _why_plugin_failed(plugin: dict[str, Any], cluster: dict[str, Any], *, folder: Path) -> str:
+def _why_plugin_failed(
+    plugin: dict[str, Any], cluster: dict[str, Any], *, folder: Path
+) -> Statement:
     """The client only logs the reason, so the plugin is asked once more."""
-    command = plugin.get("command")
+    command = str(plugin.get("command"))
     try:
         _exec_provider.ExecProvider(
             _kube_config.ConfigNode("exec", plugin),
@@ -212,8 +222,8 @@ def _why_plugin_failed(plugin: dict[str, Any], cluster: dict[str, Any], *, folde
             _kube_config.ConfigNode("cluster", cluster),
         ).run()
     except (ConfigException, OSError, ValueError) as error:
-        return f"The credential plugin {command!r} of the kubeconfig failed: {error}"
-    return f"The credential plugin {command!r} of the kubeconfig gave no token and no certificate."
+        return Statement.of("plugin_failed", command=command, error=str(error))
+    return Statement.of("plugin_gave_nothing", command=command)
 
 
 def _token_file(user: dict[str, Any], origin: str | None) -> Path | None:
@@ -251,9 +261,7 @@ def _authority_text(cluster: dict[str, Any]) -> str | None:
     try:
         return base64.b64decode(encoded).decode("ascii", "ignore")  # comments may be anything
     except binascii.Error as error:
-        raise ConfigError(
-            f"certificate-authority-data of the kubeconfig is damaged ({error})."
-        ) from error
+        raise ConfigError(Statement.of("authority_damaged", error=str(error))) from error
 
 
 def _pool(configuration: Configuration, *, ca_text: str | None = None) -> urllib3.PoolManager:
@@ -269,7 +277,7 @@ def _pool(configuration: Configuration, *, ca_text: str | None = None) -> urllib
     if not proxy or _rest.should_bypass_proxies(configuration.host, configuration.no_proxy or ""):
         return urllib3.PoolManager(**arguments)
     if _rest.is_socks_proxy_url(proxy):
-        raise ConfigError(f"SOCKS proxies ({proxy}) are not supported. Use an HTTP proxy.")
+        raise ConfigError(Statement.of("socks_not_supported", proxy=proxy))
     return urllib3.ProxyManager(proxy, **arguments)
 
 
@@ -286,7 +294,7 @@ def _tls(configuration: Configuration, ca_text: str | None) -> ssl.SSLContext:
             context.load_cert_chain(configuration.cert_file, configuration.key_file or None)
     except (ssl.SSLError, OSError) as error:
         raise CertificateError(
-            f"The certificates in the configuration cannot be read: {error}"
+            Statement.of("certificates_unreadable", error=str(error))
         ) from error
     # Many clusters' own authorities lack what Python 3.13's strict mode asks for.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from dra.catalogue import Statement
 from kube.connect import Connection
 from kube.failures import Conflict, Expired, KubeFailure, Malformed, NotFound
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST, ServedResource
@@ -161,13 +162,15 @@ def list_ours(
         listing = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
         items = msgspec.json.decode(listing["items"], type=list[msgspec.Raw] | None)
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError) as error:
-        raise Malformed(f"The list of {served.plural} is not one ({error}).") from error
+        raise Malformed(
+            Statement.of("kind_list_unreadable", kinds=served.plural, error=str(error))
+        ) from error
     return [_answer(bytes(item)) for item in items or []]
 
 
 def _outcome(event: Seen) -> RequestAnswer:
     if event.type == "deleted":
-        raise NotFound(f"The pool status request {event.name} was deleted before its answer.")
+        raise NotFound(Statement.of("status_request_deleted", name=event.name))
     return _answer(event.body)
 
 
@@ -178,7 +181,7 @@ def _answer(body: bytes) -> RequestAnswer:
         spec = msgspec.json.decode(envelope.get("spec", b"{}"))
         status = msgspec.json.decode(envelope.get("status", b"null"))
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError) as error:
-        raise Malformed(f"The answer is no pool status request ({error}).") from error
+        raise Malformed(Statement.of("status_answer_unreadable", error=str(error))) from error
     return RequestAnswer(
         name=metadata.name,
         uid=metadata.uid,

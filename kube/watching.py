@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from dra.catalogue import Statement
 from kube.bodies import Envelope, ListBody, compact, decode_envelope
 from kube.connect import Connection, Watchdog
 from kube.failures import (
@@ -207,10 +208,8 @@ def _watchlist(
             return  # the window was ours to end
         raise
     if not is_done:
-        raise TimedOut(
-            f"The first read of {served.plural} did not finish in {timeout_seconds:.0f} s. "
-            "It is tried again."
-        )
+        seconds = round(timeout_seconds)
+        raise TimedOut(Statement.of("first_read_too_slow", kinds=served.plural, seconds=seconds))
 
 
 def _is_repeated(event: Seen | Bookmark, reached: str) -> bool:
@@ -246,7 +245,7 @@ def _list(
             body, members, type_="added", kind=served.kind, api_version=served.group_version
         )
     if not listing.envelope.resource_version:
-        raise Malformed(f"The list of {served.plural} does not say its resourceVersion.")
+        raise Malformed(Statement.of("list_without_version", kinds=served.plural))
     yield InitialDone(listing.envelope.resource_version, listing.count)
 
 
@@ -295,8 +294,8 @@ def _read_event(line: bytes, served: ServedResource) -> tuple[Seen | Bookmark | 
         )
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError) as error:
         raise Malformed(
-            f"The watch of {served.plural} sent a line that is not a whole event ({error})."
+            Statement.of("event_unreadable", kinds=served.plural, error=str(error))
         ) from error
     if not seen.name:
-        raise Malformed(f"The watch of {served.plural} sent an object without a name.")
+        raise Malformed(Statement.of("event_without_name", kinds=served.plural))
     return seen, False

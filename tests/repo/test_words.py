@@ -11,6 +11,8 @@ from tests.repo.test_layout import REPOSITORY, tracked
 from tools.list_problems import DOCUMENT, document
 
 _MADE = {"Problem", "Statement"}
+# Their codes come from a table; a test of theirs asks for the words of each.
+_COMPUTED = {"kube/failures.py"}
 MODULES = [path for path in tracked("*.py") if "tests" not in path.parts]
 
 
@@ -32,13 +34,15 @@ def codes(call: ast.Call) -> list[str | None]:
     return [str(each.value) if isinstance(each, ast.Constant) else None for each in options]
 
 
-def faults(source: str) -> list[str]:
+def faults(source: str, *, may_compute: bool = False) -> list[str]:
     """What is wrong with the statements that a module makes."""
     found = []
     for call in made(ast.parse(source)):
         given = {keyword.arg for keyword in call.keywords}
         for code in codes(call):
             entry = CATALOGUE.get(code or "")
+            if code is None and may_compute:
+                continue
             if entry is None:
                 found.append(f"line {call.lineno}: {code!r} is not in the catalogue")
             elif given != set(entry.parameters):
@@ -56,7 +60,9 @@ def sentences(call: ast.Call) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_statements_are_of_the_catalogue_and_hold_no_sentence(path: Path) -> None:
-    assert faults(path.read_text()) == []
+    name = str(path.relative_to(REPOSITORY))
+
+    assert faults(path.read_text(), may_compute=name in _COMPUTED) == []
 
 
 @pytest.mark.parametrize(

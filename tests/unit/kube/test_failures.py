@@ -1,5 +1,6 @@
 import pytest
 
+from dra.catalogue import Statement
 from kube.backoff import delay_seconds
 from kube.failures import (
     Conflict,
@@ -158,7 +159,7 @@ def test_retry_after_header_is_read(value: str | None, seconds: float | None) ->
 def test_delay_doubles_with_jitter_and_honours_the_server(
     failures_in_a_row: int, chance: float, asked: float | None, expected: float
 ) -> None:
-    failure = Throttled("busy", retry_after_seconds=asked)
+    failure = Throttled(Statement.of("server_busy", said="busy"), retry_after_seconds=asked)
 
     delay = delay_seconds(failure, failures_in_a_row=failures_in_a_row, chance=chance)
 
