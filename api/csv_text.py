@@ -2,23 +2,26 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
 import msgspec
 
-Json = dict[str, Any]
-# Header, and how the cell is found in the JSON of a row.
-Columns = Mapping[str, Callable[[Json], Any]]
+from dra.shapes import Columns
 
+# As the OpenAPI document has it.
+CSV = {
+    "type": "string",
+    "description": "A header and a line per row. What is not known is an empty cell.",
+}
 ROWS_PER_CHUNK = 500
 # What a spreadsheet would take for a formula; attributes and names are whatever a driver wrote.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def csv_chunks(rows: Iterable[Json], columns: Columns) -> Iterator[bytes]:
+def csv_chunks(rows: Iterable[Any], columns: Columns) -> Iterator[bytes]:
     """The header and then the rows, in pieces of bounded size."""
     rest = iter(rows)
     text = io.StringIO()
@@ -49,8 +52,3 @@ def cell(value: Any) -> str | int | float:
             return f"'{value}" if value.startswith(_FORMULA_STARTS) else value
         case _:
             return msgspec.json.encode(value).decode()
-
-
-def codes(problems: Iterable[Json]) -> str:
-    """The codes of problems in one cell."""
-    return " ".join(each["code"] for each in problems)

@@ -10,32 +10,8 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from api.problems import InvalidParameters, ParameterProblem
-
-
-class JSONText(BaseRenderer):
-    media_type = "application/json"
-    format = "json"
-
-
-class CSVText(BaseRenderer):
-    media_type = "text/csv"
-    format = "csv"
-
-
-class YAMLText(BaseRenderer):
-    media_type = "application/yaml"
-    format = "yaml"
-
-
-class OpenAPIJSON(BaseRenderer):
-    media_type = "application/vnd.oai.openapi+json"
-    format = "openapi-json"
-
-
-class OpenAPIYAML(BaseRenderer):
-    media_type = "application/vnd.oai.openapi"
-    format = "openapi"
+from api.problems import InvalidParameters
+from dra.shapes import ParameterError
 
 
 class Negotiation(BaseContentNegotiation):
@@ -70,7 +46,7 @@ class Negotiation(BaseContentNegotiation):
                 return each, each.media_type
         known = ", ".join(each.format for each in renderers)
         message = _("“%(value)s” is not one of %(known)s.") % {"value": wanted, "known": known}
-        raise InvalidParameters([ParameterProblem("format", message)])
+        raise InvalidParameters([ParameterError(parameter="format", message=message)])
 
 
 def _refused(accept: str) -> set[str]:

@@ -1,150 +1,187 @@
-"""OpenAPI 3.1 of the API.
+"""OpenAPI 3.1 of the API: drf-spectacular walks the views, and is told here what they say of themselves.
 
-drf-spectacular walks the URLs; each view names its parameters and its shapes, which are written down in `api.components` and
-`api.query_parameters`.
+Shapes are `msgspec.Struct`s, which bring their own schema; parameters come from what the views declare.
 """
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.plumbing import ComponentRegistry
+from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 
-from api.components import SCHEMAS
-from api.json_schema import ref
 from api.problems import MEDIA_TYPE
-from api.query_parameters import QUERY_PARAMETERS
+from dra.shapes import ProblemDetails
+from dra.shapes.members import ID_PATTERN
 
 Json = dict[str, Any]
 
 TAGS = ("Clusters", "Pools", "Devices", "ResourceSlices", "Pool status requests")
-# Bearer first; the session is for people who look at the API from the pages.
-SECURITY: list[Json] = [{"token": []}, {"session": []}]
-SECURITY_SCHEMES: Json = {
-    "token": {
-        "type": "http",
-        "scheme": "bearer",
-        "description": "A token from `dradash token create --user NAME`; it begins with `dradash_`.",
-    },
-    "session": {
-        "type": "apiKey",
-        "in": "cookie",
-        "name": "sessionid",
-        "description": "The sign-in of the pages.",
-    },
+PROBLEMS: Mapping[str, str] = {
+    "400": "A parameter that is not known, or a value that cannot be used.",
+    "401": "No sign-in, or a token that is not in force.",
+    "403": "Signed in, but not allowed.",
+    "404": "There is nothing with this id.",
+    "405": "Only GET, HEAD and OPTIONS.",
+    "406": "None of the media types that are accepted is offered.",
+    "429": "Too many wrong tokens from this address.",
+    "500": "A bug of ours; the log of the server has it.",
+    "503": "The database does not answer, or not in time.",
 }
-HEADERS: Json = {
-    "ETag": {
-        "description": "Weak. The same while figures and trust in them are the same.",
-        "schema": {"type": "string"},
-    },
-    "Dradash-Stale": {
-        "description": "Whether any cluster asked for was read longer ago than it should have been, or never.",
-        "schema": {"type": "string", "enum": ["true", "false"]},
-    },
-    "Dradash-Observed-At": {
-        "description": (
-            "As of when the figures hold, newer than `observed_at` of an answer kept since. "
-            "Absent when that is not known."
-        ),
-        "schema": {"type": "string", "format": "date-time"},
-    },
-}
-PROBLEMS: Json = {
-    "400": ("BadRequest", "A parameter that is not known, or a value that cannot be used."),
-    "401": ("Unauthorized", "No sign-in, or a token that is not in force."),
-    "403": ("Forbidden", "Signed in, but not allowed."),
-    "404": ("NotFound", "There is nothing with this number."),
-    "405": ("MethodNotAllowed", "Only GET, HEAD and OPTIONS."),
-    "406": ("NotAcceptable", "None of the media types that are accepted is offered."),
-    "429": ("TooManyRequests", "Too many wrong tokens from this address."),
-    "500": ("ServerError", "A bug of ours; the log of the server has it."),
-    "503": ("Unavailable", "The database does not answer, or not in time."),
-}
-ID_PARAMETER: Json = {
-    "name": "id",
-    "in": "path",
-    "required": True,
-    "description": "The `id` from a list.",
-    "schema": {"type": "integer", "minimum": 0},
-}
+
+
+def _header(name: str, description: str, *, of: list[int], schema: Json) -> OpenApiParameter:
+    return OpenApiParameter(
+        name, schema, OpenApiParameter.HEADER, description=description, response=of
+    )
+
+
+_TEXT: Json = {"type": "string"}
+HEADERS = (
+    _header(
+        "ETag",
+        "Weak. The same while figures and trust in them are the same.",
+        of=[200, 304],
+        schema=_TEXT,
+    ),
+    _header(
+        "Dradash-Stale",
+        "Whether any cluster asked for was read longer ago than it should have been, or never.",
+        of=[200, 304],
+        schema={"type": "string", "enum": ["true", "false"]},
+    ),
+    _header(
+        "Dradash-Observed-At",
+        "As of when the figures hold, newer than `observed_at` of an answer kept since. Absent when that is not known.",
+        of=[200, 304],
+        schema={"type": "string", "format": "date-time"},
+    ),
+    _header("WWW-Authenticate", "How to sign in.", of=[401], schema=_TEXT),
+    _header("Allow", "The methods there are.", of=[405], schema=_TEXT),
+    _header("Retry-After", "Seconds to wait.", of=[429, 503], schema={"type": "integer"}),
+)
+ID_PARAMETER = OpenApiParameter(
+    "id",
+    {"type": "string", "pattern": ID_PATTERN},
+    OpenApiParameter.PATH,
+    required=True,
+    description="The `id` from a list.",
+    examples=[OpenApiExample("id", value="42")],
+)
 
 
 class Operation(AutoSchema):
     """One operation, from what its view says about itself. Views without an `operation_id` are left out."""
 
-    def get_operation(
-        self,
-        path: str,
-        path_regex: str,
-        path_prefix: str,
-        method: str,
-        registry: ComponentRegistry,
-    ) -> Json | None:
-        del path_regex, path_prefix, registry
-        view: Any = self.view
-        if not view.operation_id or method.upper() != "GET":
-            return None
+    view: Any
+
+    def is_excluded(self) -> bool:
+        return not self.view.operation_id or self.method != "GET"
+
+    def get_operation_id(self) -> str:
+        return str(self.view.operation_id)
+
+    def get_summary(self) -> str:
+        return str(self.view.summary)
+
+    def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular has it
+        return " ".join(str(self.view.__doc__).split())
+
+    def get_tags(self) -> list[str]:
+        return [self.view.tag]
+
+    def get_override_parameters(self) -> list[Any]:
+        ids = [ID_PARAMETER] if self._has_id() else []
+        return [*ids, *self.view.described, *HEADERS]
+
+    def get_response_serializers(self) -> Any:
+        """What is answered by status and media type."""
+        return dict(self._responses())
+
+    def _responses(self) -> Iterator[tuple[Any, OpenApiResponse]]:
+        for media_type, shape in self.view.answers.items():
+            yield ("200", media_type), OpenApiResponse(shape, description=self.get_summary())
+        yield "304", OpenApiResponse(description="What If-None-Match names is still so.")
+        for status, words in PROBLEMS.items():
+            if status != "404" or self._has_id():
+                yield (status, MEDIA_TYPE), OpenApiResponse(ProblemDetails, description=words)
+
+    def _has_id(self) -> bool:
+        return "{id}" in self.path
+
+
+class ShapeExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # its hook has no types
+    """A shape, and with it those that it is made of, as components."""
+
+    target_class = msgspec.Struct
+    match_subclasses = True
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:
+        del auto_schema, direction
+        return str(self.target.__name__)
+
+    def get_identity(self, auto_schema: Any, direction: Any) -> str:
+        return self.get_name(auto_schema, direction)
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> Json:
+        template = "#/components/schemas/{name}"
+        _refs, found = msgspec.json.schema_components([self.target], ref_template=template)
+        for name, schema in found.items():
+            auto_schema.registry.register_on_missing(_component(name, _for_openapi(schema)))
+        own: Json = _for_openapi(found[self.get_name(auto_schema, direction)])
+        return own
+
+
+def _component(name: str, schema: Json) -> Any:
+    make: Any = ResolvedComponent
+    return make(name, ResolvedComponent.SCHEMA, schema=schema, object=name)
+
+
+def _for_openapi(schema: Any) -> Any:
+    """With the type of closed sets, and without titles, which repeat the names."""
+    if isinstance(schema, list):
+        return [_for_openapi(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {
+        name: _for_openapi(each) if name not in {"examples", "enum"} else each
+        for name, each in schema.items()
+        if name != "title" or isinstance(each, dict)
+    }
+    return {"type": "string", **found} if "enum" in found else found
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its hook has no types
+    target_class = "api.views.authentication.BearerAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> Json:
+        del auto_schema
         return {
-            "operationId": view.operation_id,
-            "summary": view.summary,
-            "description": " ".join(str(view.__doc__).split()),
-            "tags": [view.tag],
-            "security": SECURITY,
-            "parameters": _parameters(view, has_id="{id}" in path),
-            "responses": _responses(view, has_id="{id}" in path),
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A token from `dradash token create --user NAME`; it begins with `dradash_`.",
         }
 
 
-def _parameters(view: Any, *, has_id: bool) -> list[Json]:
-    own = dict(QUERY_PARAMETERS)
-    formats = [each.format for each in view.renderer_classes]
-    own["format"] = {**own["format"], "schema": {"type": "string", "enum": formats}}
-    if orders := getattr(view, "orders", None):
-        words = [word for name in orders for word in (name, f"-{name}")]
-        default = view.default_ordering
-        ordering = {"type": "string", "enum": words, "default": default}
-        own |= {name: {**own[name], "schema": ordering} for name in ("ordering", "sort")}
-    return [*([ID_PARAMETER] if has_id else []), *(own[name] for name in view.allowed)]
+class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its hook has no types
+    target_class = "api.views.authentication.QuietSession"
+    name = "session"
+
+    def get_security_definition(self, auto_schema: Any) -> Json:
+        del auto_schema
+        return {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": "sessionid",
+            "description": "The sign-in of the pages.",
+        }
 
 
-def _responses(view: Any, *, has_id: bool) -> Json:
-    content = {media_type: {"schema": ref(name)} for media_type, name in view.answers.items()}
-    headers = {name: {"$ref": f"#/components/headers/{name}"} for name in HEADERS}
-    return {
-        "200": {"description": view.summary, "headers": headers, "content": content},
-        "304": {"description": "What If-None-Match names is still so.", "headers": headers},
-        **{
-            status: {"$ref": f"#/components/responses/{name}"}
-            for status, (name, _words) in PROBLEMS.items()
-            if status != "404" or has_id
-        },
-    }
-
-
-def add_components(result: Json, **kwargs: Any) -> Json:
-    """A hook of drf-spectacular: what operations refer to."""
+def add_tags(result: Json, **kwargs: Any) -> Json:
+    """A hook of drf-spectacular: the order of tags."""
     del kwargs
-    result["components"] = {
-        "schemas": SCHEMAS,
-        "headers": HEADERS,
-        "responses": {name: _problem(status, words) for status, (name, words) in PROBLEMS.items()},
-        "securitySchemes": SECURITY_SCHEMES,
-    }
     result["tags"] = [{"name": name} for name in TAGS]
     return result
-
-
-def _problem(status: str, words: str) -> Json:
-    problem: Json = {
-        "description": words,
-        "content": {MEDIA_TYPE: {"schema": ref("ProblemDetails")}},
-    }
-    header = {
-        "401": "WWW-Authenticate",
-        "405": "Allow",
-        "429": "Retry-After",
-        "503": "Retry-After",
-    }
-    if name := header.get(status):
-        problem["headers"] = {name: {"schema": {"type": "string"}}}
-    return problem

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from api.problems import InvalidParameters, ParameterProblem
+from api.problems import InvalidParameters
+from dra.shapes import ParameterError
 from pools.filters import FilterProblem
 from ui.paging import MAX_PAGE_SIZE
 
@@ -30,22 +31,30 @@ class Parameters:
         unknown = [name for name in given if name not in allowed]
         if unknown:
             message = _("There is no such parameter here.")
-            problems = [ParameterProblem(name, message) for name in unknown]
+            problems = [ParameterError(parameter=name, message=message) for name in unknown]
             raise InvalidParameters(problems, allowed=allowed)
         self._given = given
-        self._problems: list[ParameterProblem] = []
+        self._problems = [
+            ParameterError(
+                parameter=name, message=_("Give it a value, or leave the parameter out.")
+            )
+            for name, values in given.lists()
+            if "" in values
+        ]
 
     def check(self) -> None:
         if self._problems:
             raise InvalidParameters(self._problems)
 
     def refuse(self, parameter: str, message: str) -> None:
-        self._problems.append(ParameterProblem(parameter, message))
+        self._problems.append(ParameterError(parameter=parameter, message=message))
 
     def take(self, problems: Sequence[FilterProblem]) -> None:
-        """Add what a filter of the pages could not read."""
+        """Add what a filter of the pages could not read, but for what is refused already."""
+        refused = {each.parameter for each in self._problems}
         for each in problems:
-            self.refuse(each.param, each.message)
+            if each.param not in refused:
+                self.refuse(each.param, each.message)
 
     def one(self, name: str) -> str | None:
         values = self._given.getlist(name)
@@ -54,9 +63,15 @@ class Parameters:
             return None
         return values[0] if values else None
 
+    def flag(self, name: str) -> None:
+        """Refuse what is neither true nor false; `any` is what the pages send where false is the default."""
+        text = self.one(name)
+        if text not in {None, "", "true", "false", "any"}:
+            self.refuse(name, _("Write true or false, not “%(value)s”.") % {"value": text})
+
     def limit(self) -> int | None:
         text = self.one("limit")
-        if text is None:
+        if not text:
             return None
         is_number = re.fullmatch("[0-9]{1,4}", text)
         if is_number and 1 <= int(text) <= MAX_PAGE_SIZE:
@@ -66,18 +81,20 @@ class Parameters:
 
     def cursor(self) -> str | None:
         text = self.one("cursor")
-        if text is not None and not 0 < len(text) <= LONGEST_CURSOR:
+        if text and len(text) > LONGEST_CURSOR:
             self.refuse_cursor()
             return None
-        return text
+        return text or None
 
     def refuse_cursor(self) -> None:
         self.refuse("cursor", _("Take it from `next` or `previous` of an answer to this list."))
 
     def ordering(self, words: Sequence[str], *, default: str) -> str:
+        if "ordering" in self._given and "sort" in self._given:
+            self.refuse("sort", _("This is another word for `ordering`; give one of them."))
         name = "ordering" if "ordering" in self._given else "sort"
         text = self.one(name)
-        if text is None:
+        if not text:
             return default
         if text.removeprefix("-") in words:
             return text
@@ -88,7 +105,7 @@ class Parameters:
     def moment(self, name: str, *, now: datetime, default: datetime) -> datetime:
         """RFC 3339 with a zone, or `-24h` counted back from now."""
         text = self.one(name)
-        if text is None:
+        if not text:
             return default
         found = _read_moment(text, now=now)
         if found is None:
@@ -97,7 +114,7 @@ class Parameters:
 
     def step(self) -> timedelta | None:
         text = self.one("step")
-        if text is None:
+        if not text:
             return None
         match = _DURATION.fullmatch(text)
         seconds = int(match[1]) * _UNITS[match[2] or "s"] if match else 0

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -14,26 +13,19 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, NotAcceptable, Throttled
 
+from dra.shapes import ParameterError, ProblemDetails
+
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 5
-RETRY_AFTER_THROTTLED_SECONDS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterProblem:
-    """What is wrong with one query parameter, and what to write instead."""
-
-    parameter: str
-    message: str
 
 
 class InvalidParameters(Exception):
     """A request that asks for what there is not; `allowed` names the parameters when one was unknown."""
 
     def __init__(
-        self, problems: Sequence[ParameterProblem], *, allowed: Sequence[str] | None = None
+        self, problems: Sequence[ParameterError], *, allowed: Sequence[str] | None = None
     ) -> None:
         super().__init__(problems)
         self.problems = tuple(problems)
@@ -49,16 +41,16 @@ def problem(
     headers: Mapping[str, str] | None = None,
     **members: Any,
 ) -> HttpResponse:
-    """One problem; `code` is stable and for machines, `members` are further members of its object."""
-    body = {
-        "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "code": code,
-        "detail": detail,
-        "instance": request.path,
+    """One problem; `members` are those of its shape that not all have."""
+    body = ProblemDetails(
+        type="about:blank",
+        title=HTTPStatus(status).phrase,
+        status=status,
+        code=code,
+        detail=detail,
+        instance=request.path,
         **members,
-    }
+    )
     return HttpResponse(
         msgspec.json.encode(body),
         status=status,
@@ -119,9 +111,7 @@ def unavailable(request: HttpRequest, error: Exception | None = None) -> HttpRes
 
 
 def _invalid(request: HttpRequest, error: InvalidParameters) -> HttpResponse:
-    members: dict[str, Any] = {
-        "errors": [{"parameter": p.parameter, "message": p.message} for p in error.problems]
-    }
+    members: dict[str, Any] = {"errors": error.problems}
     if error.allowed is not None:
         members["allowed"] = list(error.allowed)
     detail = " ".join(f"{each.parameter}: {each.message}" for each in error.problems)
@@ -133,7 +123,7 @@ def _known(request: HttpRequest, error: APIException) -> HttpResponse:
     if auth := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = auth
     if isinstance(error, Throttled):
-        headers["Retry-After"] = str(RETRY_AFTER_THROTTLED_SECONDS)
+        headers["Retry-After"] = str(getattr(error, "wait", None) or 1)
     members = {}
     if isinstance(error, NotAcceptable) and error.available_renderers:
         members["available"] = [each.media_type for each in error.available_renderers]

@@ -40,7 +40,8 @@ class ShapeEntry:
 @dataclass(frozen=True, slots=True)
 class AnswerEntry:
     media_type: str
-    shape: str
+    # None where it is text.
+    shape: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +105,14 @@ def reference(document: Json) -> Reference:
 
 
 def _problems(document: Json) -> tuple[ProblemEntry, ...]:
-    responses = next(iter(document["paths"].values()))["get"]["responses"]
+    """What can go wrong anywhere, each status once."""
     every = {
-        status: found["$ref"]
+        status: response["description"]
         for methods in document["paths"].values()
-        for status, found in (responses | methods["get"]["responses"]).items()
-        if "$ref" in found
+        for status, response in methods["get"]["responses"].items()
+        if status >= "400"
     }
-    texts = document["components"]["responses"]
-    return tuple(
-        ProblemEntry(status, texts[_name(every[status])]["description"])
-        for status in sorted(every)
-    )
+    return tuple(ProblemEntry(status, every[status]) for status in sorted(every))
 
 
 def _operation(path: str, operation: Json) -> OperationEntry:
@@ -127,7 +124,7 @@ def _operation(path: str, operation: Json) -> OperationEntry:
         description=operation["description"],
         parameters=tuple(_parameter(each) for each in operation["parameters"]),
         answers=tuple(
-            AnswerEntry(media_type, _name(found["schema"]["$ref"]))
+            AnswerEntry(media_type, _target(found["schema"]))
             for media_type, found in content.items()
         ),
         call=path.replace("{id}", "42"),
@@ -135,8 +132,9 @@ def _operation(path: str, operation: Json) -> OperationEntry:
 
 
 def _parameter(found: Json) -> ParameterEntry:
-    example = found.get("example", "")
-    text = example[0] if isinstance(example, list) else str(example)
+    examples = [each["value"] for each in found.get("examples", {}).values()]
+    first = examples[0] if examples else ""
+    text = first[0] if isinstance(first, list) else str(first)
     return ParameterEntry(
         found["name"], found["in"], _kind(found["schema"]), found["description"], text
     )
@@ -205,6 +203,8 @@ def example(schema: Json, schemas: Json) -> Any:
         required = schema.get("required", ())
         members = schema["properties"].items()
         return {name: example(found, schemas) for name, found in members if name in required}
+    if schema.get("format") == "date-time":
+        return "2026-03-01T12:00:00Z"
     if "items" in schema:
         return [example(schema["items"], schemas)]
     return {} if "additionalProperties" in schema else None

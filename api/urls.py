@@ -1,6 +1,6 @@
 from django.urls import path
 
-from api.negotiation import OpenAPIYAML
+from api.renderers import OpenAPIYAML
 from api.views import details, history, index, lists, schema
 
 app_name = "api"

@@ -49,6 +49,19 @@ class Freshness:
         return self.observed_at is None or now - self.observed_at > limit
 
 
+@dataclass(frozen=True, slots=True)
+class ClusterFilter:
+    """Which clusters; without names all of them."""
+
+    names: tuple[str, ...] = ()
+
+
+def wanted_clusters(snapshot: Snapshot, wanted: ClusterFilter) -> QuerySet[Cluster]:
+    """The clusters that match, with their kinds, in two queries."""
+    found = clusters(snapshot)
+    return found.filter(name__in=wanted.names) if wanted.names else found
+
+
 def clusters(snapshot: Snapshot) -> QuerySet[Cluster]:
     """All clusters with their revisions and kinds, in two queries."""
     numbers = Revision.objects.filter(cluster=OuterRef("pk")).order_by("subject")

@@ -194,14 +194,20 @@ STORAGES = {
 }
 
 # Sign-in, errors and media types are said by the views of `api` themselves.
-REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema"}
+REST_FRAMEWORK = {
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_VERSION": "v1",
+    "ALLOWED_VERSIONS": ["v1"],
+    "DEFAULT_THROTTLE_RATES": {"wrong_tokens": "20/min"},
+}
 SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "TITLE": "DRA-Dash",
     "DESCRIPTION": "Pools, devices and history of Kubernetes Dynamic Resource Allocation. Reads only.",
     "VERSION": "1.0.0",
     "SERVE_INCLUDE_SCHEMA": False,
-    "POSTPROCESSING_HOOKS": ["api.openapi.add_components"],
+    "SORT_OPERATION_PARAMETERS": False,
+    "POSTPROCESSING_HOOKS": ["api.openapi.add_tags"],
 }
 
 LOGGING_CONFIG = None

@@ -8,7 +8,8 @@ urlpatterns = [
     path("accounts/logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("i18n/", include("django.conf.urls.i18n")),
     path("clusters/", include("clusters.urls")),
-    path("api/v1/", include("api.urls")),
+    # The namespace is the version; links are made by the name of the app, `api:pools`.
+    path("api/v1/", include("api.urls", namespace="v1")),
     # Other addresses under /api/ get the API's kind of answer.
     path("api/", include("api.missing_urls")),
     path("ui/", include("ui.urls")),

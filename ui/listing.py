@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from django.utils.functional import Promise
+    from msgspec import Struct
 
     from ui.lists import Column
     from ui.snapshot import Snapshot
@@ -62,8 +63,8 @@ class Listing(Generic[M, W]):
     default_order: str
     columns: tuple[Column, ...]
     query: Callable[[Snapshot, W], QuerySet[M]]
-    # Members of the shape that CSV has, a dot where one is inside of another.
-    csv: tuple[str, ...]
+    # What a row is for programs: in JSON, as columns of CSV, and in the OpenAPI document.
+    shape: type[Struct]
     # Name of the URL of the same list in the API.
     api_url: str
     # The template of its rows, under templates/rows.

@@ -4,22 +4,20 @@ import hashlib
 import logging
 
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from redis.exceptions import RedisError
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
+from rest_framework.throttling import SimpleRateThrottle
+from rest_framework.views import APIView
 
 from api import tokens
 from api.models import APIToken
-from api.problems import RETRY_AFTER_THROTTLED_SECONDS
 from ui.addresses import client_address
 
 logger = logging.getLogger(__name__)
-
-FAILURES = 20
 
 
 class BearerAuthentication(BaseAuthentication):
@@ -32,7 +30,7 @@ class BearerAuthentication(BaseAuthentication):
         now = timezone.now()
         row = tokens.valid_token(token.strip(), now=now)
         if row is None:
-            count_failure(client_address(request))
+            WrongTokens().check(request)
             raise AuthenticationFailed(
                 _("This token is not known, has expired, was revoked, or its user is not active.")
             )
@@ -45,21 +43,30 @@ class BearerAuthentication(BaseAuthentication):
         return f'Bearer realm="dradash"{error}'
 
 
-def count_failure(address: str) -> None:
-    """Raises Throttled above FAILURES wrong tokens in a minute from one address.
+class WrongTokens(SimpleRateThrottle):
+    """How many wrong tokens a minute one address may send.
 
     A right token is never refused by this: its 256 bits cannot be guessed, so that counting only spares us the work and the noise.
-    For the same reason nothing is refused while Redis cannot count.
+    For the same reason nothing is refused while Redis cannot count. It is asked where a token has turned out to be wrong, since REST
+    framework asks the throttles of a view after sign-in only.
     """
-    key = "api-token:" + hashlib.sha256(address.encode()).hexdigest()
-    try:
-        cache.add(key, 0, timeout=RETRY_AFTER_THROTTLED_SECONDS)
-        failures = cache.incr(key)
-    except (RedisError, OSError, ValueError):
-        logger.warning("failed API tokens are not counted: Redis does not answer")
-        return
-    if failures > FAILURES:
-        raise Throttled(detail=_("Too many wrong tokens from this address."))
+
+    scope = "wrong_tokens"
+
+    def get_cache_key(self, request: Request, view: APIView | None) -> str:
+        del view
+        address = hashlib.sha256(client_address(request).encode()).hexdigest()
+        return self.cache_format % {"scope": self.scope, "ident": address}
+
+    def check(self, request: Request) -> None:
+        """Raises Throttled for one too many."""
+        try:
+            is_allowed = self.allow_request(request, None)  # type: ignore[arg-type]  # our key needs no view
+        except (RedisError, OSError):
+            logger.warning("failed API tokens are not counted: Redis does not answer")
+            return
+        if not is_allowed:
+            raise Throttled(self.wait(), _("Too many wrong tokens from this address."))
 
 
 class QuietSession(SessionAuthentication):

@@ -4,34 +4,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, ClassVar
 
-import msgspec
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.versioning import NamespaceVersioning
 from rest_framework.views import APIView
 
 from api.known import Known, etag, has_etag
-from api.negotiation import JSONText, Negotiation
+from api.negotiation import Negotiation
 from api.openapi import Operation
 from api.parameters import Parameters
 from api.problems import on_exception
+from api.query_parameters import format_parameter
+from api.renderers import JSONText
 from api.views.authentication import BearerAuthentication, QuietSession
 from ui.snapshot import Snapshot, open_snapshot, viewer_of
-
-Json = dict[str, Any]
 
 # An answer belongs to whoever signed in, and is asked for anew each time, which a 304 makes cheap.
 CACHE_CONTROL = "private, no-cache"
 
 
 class ReadView(APIView):
-    """GET, HEAD and OPTIONS for those who are signed in. `allowed` names every query parameter there is."""
+    """GET, HEAD and OPTIONS for those who are signed in, with the query parameters of `described` and no other."""
 
     http_method_names = ["get", "head", "options"]
     authentication_classes: Sequence[type[BaseAuthentication]] = (
@@ -41,19 +43,29 @@ class ReadView(APIView):
     permission_classes: Sequence[type[BasePermission]] = (IsAuthenticated,)
     renderer_classes: Sequence[type[BaseRenderer]] = (JSONText,)
     content_negotiation_class = Negotiation
+    versioning_class = NamespaceVersioning
     schema: Operation | None = Operation()
 
-    allowed: ClassVar[tuple[str, ...]] = ("format",)
-
-    # For the schema.
+    # For the schema. Without an `operation_id` a view is no part of it.
     operation_id: ClassVar[str] = ""
     summary: ClassVar[str] = ""
     tag: ClassVar[str] = ""
-    # Schema component by media type.
-    answers: ClassVar[Mapping[str, str]] = {}
+    # Shape by media type.
+    answers: ClassVar[Mapping[str, Any]] = {}
 
     # Of what the ETag counts revisions, beside clusters themselves.
-    subjects: ClassVar[tuple[str, ...]] = ()
+    subjects: tuple[str, ...] = ()
+
+    @property
+    def described(self) -> Sequence[OpenApiParameter]:
+        """Every query parameter that the OpenAPI document names."""
+        formats = [each.format for each in self.renderer_classes if each.format]
+        return (format_parameter(formats),)
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """Every query parameter there is."""
+        return tuple(each.name for each in self.described)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """A method that is not there is told before anything else is asked for."""
@@ -75,15 +87,10 @@ class ReadView(APIView):
         return Parameters(request.query_params, allowed=self.allowed)
 
     def answer(
-        self, request: Request, body: bytes, *, known: Known, also: Sequence[Any] = ()
+        self, request: Request, body: Any, *, known: Known, also: Sequence[Any] = ()
     ) -> HttpResponseBase:
-        """The body as it was negotiated, or 304 when the reader has it."""
-        return self.tagged(
-            request,
-            HttpResponse(body, content_type=request.accepted_renderer.media_type),
-            known=known,
-            also=also,
-        )
+        """A shape or plain values, to be encoded as it was negotiated."""
+        return self.tagged(request, Response(body), known=known, also=also)
 
     def unchanged(
         self, request: Request, *, known: Known, also: Sequence[Any] = ()
@@ -146,7 +153,3 @@ class _Sent(Iterator[bytes]):
 
     def close(self) -> None:
         self._snapshot.close()
-
-
-def encode(body: Json) -> bytes:
-    return msgspec.json.encode(body)

@@ -2,20 +2,21 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import msgspec
-import yaml
 from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404
 from django.http.response import HttpResponseBase
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from api import cluster_shapes, shapes
+from api import cluster_rows, rows
 from api.known import Known, read_known
-from api.negotiation import JSONText, YAMLText
-from api.views.base import Json, SnapshotView, encode
+from api.links import Links
+from api.renderers import JSONText, YAMLText
+from api.views.base import SnapshotView
 from clusters import queries as cluster_queries
 from clusters.choices import POOLS
 from clusters.models import Cluster
+from dra import shapes
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST, RESOURCE_SLICE
 from objects import queries as object_queries
 from pools import queries
@@ -29,7 +30,7 @@ class DetailView(SnapshotView):
     def find(self, snapshot: Snapshot, number: int) -> Any:
         raise NotImplementedError
 
-    def shape(self, row: Any, known: Known) -> Json:
+    def shape(self, row: Any, known: Known, links: Links) -> Any:
         raise NotImplementedError
 
     def cluster_of(self, row: Any) -> int:
@@ -42,7 +43,7 @@ class DetailView(SnapshotView):
         known = every.of([self.cluster_of(row)])
         also = self.also(row, known)
         return self.unchanged(request, known=known, also=also) or self.answer(
-            request, self.body(request, row, known), known=known, also=also
+            request, self.shape(row, known, Links(request)), known=known, also=also
         )
 
     def also(self, row: Any, known: Known) -> Sequence[Any]:
@@ -56,10 +57,6 @@ class DetailView(SnapshotView):
         except ObjectDoesNotExist as error:
             raise Http404 from error
 
-    def body(self, request: Request, row: Any, known: Known) -> bytes:
-        del request
-        return encode(self.shape(row, known))
-
 
 class ClusterDetail(DetailView):
     """One cluster: how it is reached, what it serves, what we may do there, how far each kind was read, and its latest gaps."""
@@ -67,7 +64,7 @@ class ClusterDetail(DetailView):
     operation_id = "cluster"
     summary = "Read one cluster"
     tag = "Clusters"
-    answers: ClassVar = {"application/json": "ClusterDetail"}
+    answers: ClassVar = {"application/json": shapes.ClusterDetail}
 
     def find(self, snapshot: Snapshot, number: int) -> Cluster:
         return cluster_queries.cluster(snapshot, number)
@@ -80,9 +77,9 @@ class ClusterDetail(DetailView):
         del known
         return [row.discovered_at, cluster_queries.reads(row)]
 
-    def shape(self, row: Cluster, known: Known) -> Json:
+    def shape(self, row: Cluster, known: Known, links: Links) -> shapes.ClusterDetail:
         gaps = list(cluster_queries.latest_gaps(known.snapshot, row.pk))
-        return cluster_shapes.cluster_with_gaps(row, known, gaps=gaps)
+        return cluster_rows.cluster_with_gaps(row, known, links, gaps=gaps)
 
 
 class PoolDetail(DetailView):
@@ -92,13 +89,13 @@ class PoolDetail(DetailView):
     summary = "Read one pool"
     tag = "Pools"
     subjects = (POOLS,)
-    answers: ClassVar = {"application/json": "Pool"}
+    answers: ClassVar = {"application/json": shapes.Pool}
 
     def find(self, snapshot: Snapshot, number: int) -> Pool:
         return queries.pool(snapshot, number)
 
-    def shape(self, row: Pool, known: Known) -> Json:
-        return shapes.pool(row, known)
+    def shape(self, row: Pool, known: Known, links: Links) -> shapes.Pool:
+        return rows.pool(row, known, links)
 
 
 class DeviceDetail(DetailView):
@@ -108,14 +105,14 @@ class DeviceDetail(DetailView):
     summary = "Read one device"
     tag = "Devices"
     subjects = (POOLS,)
-    answers: ClassVar = {"application/json": "DeviceDetail"}
+    answers: ClassVar = {"application/json": shapes.DeviceDetail}
 
     def find(self, snapshot: Snapshot, number: int) -> Device:
         return queries.device(snapshot, number)
 
-    def shape(self, row: Device, known: Known) -> Json:
+    def shape(self, row: Device, known: Known, links: Links) -> shapes.DeviceDetail:
         holders = queries.holders(known.snapshot, [row]).get(row.id, [])
-        return shapes.device_with_holders(row, known, holders=holders)
+        return rows.device_with_holders(row, known, links, holders=holders)
 
 
 class ResourceSliceDetail(DetailView):
@@ -127,22 +124,20 @@ class ResourceSliceDetail(DetailView):
     subjects = (RESOURCE_SLICE.name,)
     renderer_classes: Sequence[type[BaseRenderer]] = (JSONText, YAMLText)
     answers: ClassVar = {
-        "application/json": "KubernetesResourceSlice",
-        "application/yaml": "KubernetesResourceSlice",
+        "application/json": shapes.KubernetesResourceSlice,
+        "application/yaml": shapes.KubernetesResourceSlice,
     }
 
     def find(self, snapshot: Snapshot, number: int) -> ResourceSlice:
         return queries.resource_slice(snapshot, number)
 
-    def body(self, request: Request, row: ResourceSlice, known: Known) -> bytes:
+    def shape(self, row: ResourceSlice, known: Known, links: Links) -> dict[str, Any]:
+        del links
         found = object_queries.object_body(known.snapshot, row.cluster_id, row.object_id)
         if found is None:
             raise Http404
         stored, content = found
-        whole = with_resource_version(content, stored.resource_version)
-        if request.accepted_renderer.format == YAMLText.format:
-            return yaml_text(whole)
-        return encode(whole)
+        return with_resource_version(content, stored.resource_version)
 
 
 class PoolStatusRequestDetail(DetailView):
@@ -152,42 +147,24 @@ class PoolStatusRequestDetail(DetailView):
     summary = "Read one pool status request"
     tag = "Pool status requests"
     subjects = (RESOURCE_POOL_STATUS_REQUEST.name, POOLS)
-    answers: ClassVar = {"application/json": "PoolStatusRequestDetail"}
+    answers: ClassVar = {"application/json": shapes.PoolStatusRequestDetail}
 
     def find(self, snapshot: Snapshot, number: int) -> PoolStatusRequest:
         return queries.status_request(snapshot, number)
 
-    def shape(self, row: PoolStatusRequest, known: Known) -> Json:
+    def shape(
+        self, row: PoolStatusRequest, known: Known, links: Links
+    ) -> shapes.PoolStatusRequestDetail:
         answers = list(queries.answers(known.snapshot, row.pk))
         keys = [(each.driver, each.pool_name) for each in answers]
         pool_ids = queries.pools_of_keys(known.snapshot, row.cluster_id, keys)
-        return shapes.answered_status_request(row, known, answers=answers, pool_ids=pool_ids)
+        return rows.answered_status_request(row, known, links, answers=answers, pool_ids=pool_ids)
 
 
-def with_resource_version(content: bytes, resource_version: str) -> Json:
+def with_resource_version(content: bytes, resource_version: str) -> dict[str, Any]:
     """The object with its resourceVersion, which the stored content leaves out."""
-    whole: Json = msgspec.json.decode(content)
+    whole: dict[str, Any] = msgspec.json.decode(content)
     metadata = whole.get("metadata")
     if isinstance(metadata, dict):
         metadata["resourceVersion"] = resource_version
     return whole
-
-
-class _KubernetesDumper(yaml.CSafeDumper):
-    """Quotes text that some reader of YAML takes for a number: a quantity such as 1e3, a version such as 0o7."""
-
-
-def _text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
-    style = "'" if text[:1] in set("+-.0123456789") else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_KubernetesDumper.add_representer(str, _text)
-
-
-def yaml_text(whole: Json) -> bytes:
-    """As kubectl prints it: block style, members in the order of the object."""
-    text: str = yaml.dump(
-        whole, Dumper=_KubernetesDumper, sort_keys=False, allow_unicode=True, width=10_000
-    )
-    return text.encode()

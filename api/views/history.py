@@ -1,22 +1,24 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from operator import itemgetter
 from typing import Any, ClassVar
 
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from api import shapes
-from api.csv_text import Columns, csv_chunks
+from api import rows
+from api.csv_text import CSV, csv_chunks
 from api.known import read_known
-from api.negotiation import CSVText, JSONText
+from api.links import Links
 from api.parameters import Parameters
-from api.views.base import Json, SnapshotView, encode
+from api.query_parameters import RANGE
+from api.renderers import CSVText, JSONText
+from api.views.base import SnapshotView
 from clusters.choices import POOLS
-from dra.series import FIGURES
+from dra import shapes
 from pools import queries
 from pools.models import Pool
 from ui.snapshot import Snapshot
@@ -37,22 +39,6 @@ STEPS = {
 }
 
 
-def _figure(member: str, name: str) -> Callable[[Json], Any]:
-    """A figure of a point; least and most are null without a step."""
-    return lambda point: (point[member] or {}).get(name)
-
-
-COLUMNS: Columns = {
-    **{name: itemgetter(name) for name in ("cluster", "driver", "pool", "at", "generation")},
-    "complete": itemgetter("complete"),
-    **{
-        f"{member}_{name}": _figure(member, name)
-        for member in ("devices", "least", "most")
-        for name in FIGURES
-    },
-}
-
-
 class PoolHistory(SnapshotView):
     """What a pool was like over a time.
 
@@ -64,9 +50,12 @@ class PoolHistory(SnapshotView):
     summary = "Read the history of one pool"
     tag = "Pools"
     subjects = (POOLS,)
-    answers: ClassVar = {"application/json": "PoolHistory", "text/csv": "CSV"}
+    answers: ClassVar = {"application/json": shapes.PoolHistory, "text/csv": CSV}
     renderer_classes: Sequence[type[BaseRenderer]] = (JSONText, CSVText)
-    allowed = ("from", "to", "step", "format")
+
+    @property
+    def described(self) -> Sequence[OpenApiParameter]:
+        return (*RANGE, *super().described)
 
     def read(self, request: Request, snapshot: Snapshot, **names: Any) -> HttpResponseBase:
         now = snapshot.now
@@ -89,22 +78,26 @@ class PoolHistory(SnapshotView):
         if step is None:
             check_changes(parameters, snapshot, row, start=start, end=end)
         found = queries.pool_history(snapshot, row, start=start, end=end, step=step)
-        body = shapes.history(row, found, known)
+        body = rows.history(row, found, known, Links(request))
         if request.accepted_renderer.format == CSVText.format:
             return self.tagged(request, _csv(body, now=now), known=known, also=also)
-        return self.answer(request, encode(body), known=known, also=also)
+        return self.answer(request, body, known=known, also=also)
 
 
-def _csv(body: Json, *, now: datetime) -> HttpResponse:
+def _csv(body: shapes.PoolHistory, *, now: datetime) -> HttpResponse:
     """A line per point; in a gap its figures are empty. There are few enough points to send them at once."""
-    whose = {name: body[name] for name in ("cluster", "driver", "pool")}
-    lines = csv_chunks(({**whose, **point} for point in body["points"]), COLUMNS)
-    name = f"pool-history-{body['id']}-{now:%Y%m%dT%H%M%SZ}.csv"
+    whose = {name: _always(getattr(body, name)) for name in ("cluster", "driver", "pool")}
+    lines = csv_chunks(body.points, {**whose, **shapes.columns(shapes.HistoryPoint)})
+    name = f"pool-history-{body.id}-{now:%Y%m%dT%H%M%SZ}.csv"
     return HttpResponse(
         b"".join(lines),
         content_type="text/csv; charset=utf-8; header=present",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
+
+
+def _always(value: str) -> Callable[[Any], str]:
+    return lambda _point: value
 
 
 def check_range(

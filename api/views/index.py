@@ -1,12 +1,10 @@
-from typing import ClassVar
-
-from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from rest_framework.request import Request
+from rest_framework.response import Response
 
-from api.views.base import CACHE_CONTROL, ReadView, encode
+from api.views.base import CACHE_CONTROL, ReadView
 
 # Lists, and the descriptions of the API.
 NAMES = (
@@ -24,15 +22,9 @@ NAMES = (
 class Index(ReadView):
     """What there is, by name; the addresses of single things follow from the ids in the lists."""
 
-    allowed: ClassVar[tuple[str, ...]] = ("format",)
-
     def get(self, request: Request) -> HttpResponseBase:
         self.parameters(request).check()
         links = {name: request.build_absolute_uri(reverse(f"api:{name}")) for name in NAMES}
-        response = HttpResponse(
-            encode(links),
-            content_type=request.accepted_renderer.media_type,
-            headers={"Cache-Control": CACHE_CONTROL},
-        )
+        response = Response(links, headers={"Cache-Control": CACHE_CONTROL})
         patch_vary_headers(response, ["Accept", "Authorization", "Cookie"])
         return response

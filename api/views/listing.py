@@ -1,6 +1,6 @@
-"""A list: filtered, sorted, in pages as JSON or whole as CSV. Five queries with sign-in apart, whatever its length."""
+"""A list: filtered, sorted, in pages as JSON or whole as CSV. A fixed number of queries, whatever its length."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -9,41 +9,62 @@ from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter
+from msgspec import Struct
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from api import cluster_shapes
-from api.csv_text import Columns, csv_chunks
+from api import cluster_rows
+from api.csv_text import CSV, csv_chunks
 from api.known import Known, read_known
-from api.negotiation import CSVText, JSONText
+from api.links import Links
 from api.parameters import DEFAULT_LIMIT, Parameters, filter_values
-from api.views.base import Json, SnapshotView, encode
-from pools.filters import Params, Read
-from ui.paging import InvalidCursor, Page, keyset_page, order_columns
+from api.query_parameters import PAGING, filter_parameters, order_parameter
+from api.renderers import CSVText, JSONText
+from api.views.base import SnapshotView
+from dra import shapes
+from ui.listing import Listing
+from ui.paging import InvalidCursor, Page, keyset_page
+from ui.parameters import Flag
 from ui.snapshot import Snapshot
 
 M = TypeVar("M", bound=Model)
 
-LIST_PARAMS = ("ordering", "sort", "limit", "cursor", "format")
 ROWS_AT_ONCE = 2000
+# The pages' word for `ordering`, so that the query of a page's address fits here.
+SORT = "sort"
 
 
 class ListView(SnapshotView, Generic[M]):
-    """What each list fills in: how its filter is read, how its rows are found, sorted and shown."""
+    """One list, by its declaration. `page` is the shape of a page; how a row becomes a shape is filled in."""
 
     renderer_classes: Sequence[type[BaseRenderer]] = (JSONText, CSVText)
-    orders: ClassVar[Mapping[str, tuple[str, ...]]]
-    default_ordering: ClassVar[str]
-    columns: ClassVar[Columns]
+    listing: ClassVar[Listing[Any, Any]]
+    page: ClassVar[type[shapes.Page[Any]]]
 
-    def read_filter(self, snapshot: Snapshot, params: Params) -> Read[Any]:
+    @property
+    def answers(self) -> dict[str, Any]:  # type: ignore[override]  # follows from `page`
+        return {JSONText.media_type: self.page, CSVText.media_type: CSV}
+
+    @property
+    def subjects(self) -> tuple[str, ...]:  # type: ignore[override]  # follows from the declaration
+        return (self.listing.subject,)
+
+    @property
+    def described(self) -> Sequence[OpenApiParameter]:
+        filters = filter_parameters(self.listing)
+        return (*filters, order_parameter(self.listing), *PAGING, *super().described)
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        return (*super().allowed, SORT)
+
+    def shape(self, row: M, known: Known, links: Links) -> Struct:
         raise NotImplementedError
 
-    def find(self, snapshot: Snapshot, wanted: Any) -> QuerySet[M]:
-        raise NotImplementedError
-
-    def shape(self, row: M, known: Known) -> Json:
-        raise NotImplementedError
+    def shown(self, rows: Sequence[M], known: Known, links: Links) -> Sequence[Struct]:
+        """The rows of one page; what they need beside themselves is read for all of them at once."""
+        return [self.shape(row, known, links) for row in rows]
 
     def also(self, known: Known) -> Sequence[Any]:
         """What else the ETag names, where the revision of clusters does not cover it."""
@@ -53,55 +74,66 @@ class ListView(SnapshotView, Generic[M]):
     def read(self, request: Request, snapshot: Snapshot, **names: Any) -> HttpResponseBase:
         del names
         parameters = self.parameters(request)
-        read = self.read_filter(snapshot, filter_values(request.query_params))
-        parameters.take(read.problems)
-        order = order_columns(
-            self.orders, parameters.ordering(tuple(self.orders), default=self.default_ordering)
-        )
+        wanted = self._wanted(parameters, request, snapshot)
+        order = self._order(parameters)
         limit, cursor = parameters.limit(), parameters.cursor()
         parameters.check()
-        known = read_known(snapshot)
-        clusters = getattr(read.wanted, "clusters", ())
-        check_clusters(parameters, clusters, known=known)
-        asked = known.named(clusters)
-        same = self.unchanged(request, known=asked, also=self.also(asked))
+        every, links = read_known(snapshot), Links(request)
+        clusters = getattr(wanted, "clusters", ())
+        check_clusters(parameters, clusters, known=every)
+        known = every.named(clusters)
+        also = self.also(known)
+        same = self.unchanged(request, known=known, also=also)
         if same is not None:
             return same
-        rows = self.find(snapshot, read.wanted)
+        rows = self.listing.query(snapshot, wanted)
         is_csv = request.accepted_renderer.format == CSVText.format
         if is_csv and limit is None and cursor is None:
-            return self._csv(request, self._all(rows.order_by(*order)), known=known, asked=asked)
+            return self._csv(request, self._all(rows.order_by(*order)), known=known, also=also)
         page = _page(parameters, rows, order=order, cursor=cursor, limit=limit or DEFAULT_LIMIT)
         if is_csv:
-            return self._csv(request, iter(page.rows), known=known, asked=asked)
-        body = {
-            "count": rows.count(),
-            "next": _link(request, page.next_cursor),
-            "previous": _link(request, page.previous_cursor),
-            "stale": asked.is_stale(),
-            "freshness": cluster_shapes.freshness(asked),
-            "gaps": cluster_shapes.open_gaps(asked),
-            "results": [self.shape(row, known) for row in page.rows],
-        }
-        return self.answer(request, encode(body), known=asked, also=self.also(asked))
+            return self._csv(request, iter(page.rows), known=known, also=also)
+        body = self.page(
+            count=rows.count(),
+            next=_link(request, page.next_cursor),
+            previous=_link(request, page.previous_cursor),
+            stale=known.is_stale(),
+            freshness=cluster_rows.freshness(known),
+            gaps=cluster_rows.open_gaps(known),
+            results=self.shown(page.rows, known, links),
+        )
+        return self.answer(request, body, known=known, also=also)
+
+    def _wanted(self, parameters: Parameters, request: Request, snapshot: Snapshot) -> Any:
+        for each in self.listing.parameters:
+            if isinstance(each, Flag):
+                parameters.flag(each.name)
+        read = self.listing.read(filter_values(request.query_params))
+        parameters.take((*read.problems, *self.listing.absent(snapshot, read.wanted)))
+        return read.wanted
+
+    def _order(self, parameters: Parameters) -> tuple[str, ...]:
+        words, default = tuple(self.listing.orders), self.listing.default_order
+        return self.listing.order(parameters.ordering(words, default=default))
 
     def _all(self, rows: QuerySet[M]) -> Iterator[M]:
         """By a cursor on the server, so that memory does not grow with the list."""
         return rows.iterator(chunk_size=ROWS_AT_ONCE)
 
     def _csv(
-        self, request: Request, rows: Iterator[M], *, known: Known, asked: Known
+        self, request: Request, rows: Iterator[M], *, known: Known, also: Sequence[Any]
     ) -> HttpResponseBase:
         found = iter(()) if request.method == "HEAD" else rows
-        shown = (self.shape(row, known) for row in found)
+        links = Links(request)
+        shown = (self.shape(row, known, links) for row in found)
         response = StreamingHttpResponse(
-            csv_chunks(shown, self.columns),
+            csv_chunks(shown, shapes.columns(self.listing.shape)),
             content_type="text/csv; charset=utf-8; header=present",
             headers={
                 "Content-Disposition": f'attachment; filename="{self._file_name(known.now)}"'
             },
         )
-        return self.tagged(request, response, known=asked, also=self.also(asked))
+        return self.tagged(request, response, known=known, also=also)
 
     def _file_name(self, now: datetime) -> str:
         return f"{self.operation_id.replace('_', '-')}-{now:%Y%m%dT%H%M%SZ}.csv"

@@ -10,19 +10,21 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from api.negotiation import Negotiation, OpenAPIJSON, OpenAPIYAML
+from api.negotiation import Negotiation
 from api.reference import reference
-from api.views.base import CACHE_CONTROL, Json, ReadView
+from api.renderers import OpenAPIJSON, OpenAPIYAML
+from api.views.base import CACHE_CONTROL, ReadView
 
 
 @functools.cache
-def openapi() -> Json:
+def openapi() -> dict[str, Any]:
     """The whole document; the same for everybody, and for as long as the process lives."""
     generator: Any = SchemaGenerator
-    found: Json = generator().get_schema(request=None, public=True)
+    found: dict[str, Any] = generator().get_schema(request=None, public=True)
     return found
 
 
@@ -56,7 +58,7 @@ class ByAddress(Negotiation):
 class OpenAPIDocument(ReadView):
     """The description of this API, in the form that its address ends in."""
 
-    allowed: ClassVar[tuple[str, ...]] = ()
+    described: ClassVar[Sequence[OpenApiParameter]] = ()
     renderer_classes: Sequence[type[BaseRenderer]] = (OpenAPIJSON,)
     content_negotiation_class = ByAddress
 

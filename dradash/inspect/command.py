@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from msgspec import to_builtins
+
 from dra.values import Release
 from dradash.inspect.documents import read_text
 from dradash.inspect.reading import Unreadable
@@ -68,7 +70,7 @@ def _json(found: Report) -> Iterator[str]:
         yield f'{opening}\n"{name}": ['
         separator = "\n"
         for entry in entries:
-            yield separator + json.dumps(entry, ensure_ascii=not _writes_unicode())
+            yield separator + json.dumps(to_builtins(entry), ensure_ascii=not _writes_unicode())
             separator = ",\n"
         yield "]"
         opening = ","

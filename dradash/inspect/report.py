@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import Struct, to_builtins
+
 from dra import shapes
 from dra.findings import UNPUBLISHED
 from dra.parsing import (
@@ -16,6 +18,13 @@ from dra.parsing import (
 from dra.pools import Fleet, assess_fleet
 from dra.values import Problem, Release, ResourceClaim, ResourceSlice, TaintRule
 from dradash.inspect.reading import Document, ListHead, Unreadable
+from dradash.inspect.shapes import (
+    InspectedClaim,
+    PlacedProblemShape,
+    inspected_claim,
+    inspected_counters,
+    placed_problem,
+)
 from dradash.inspect.status_requests import (
     AskedStatus,
     ComparedRequest,
@@ -192,17 +201,13 @@ _ABSENT = {
 }
 
 
-def report_sections(found: Report) -> dict[str, Iterator[dict[str, Any]]]:
-    """The report as JSON, in the shapes of the REST API, section by section."""
+def report_sections(found: Report) -> dict[str, Iterator[Struct]]:
+    """The report in shapes, many of them those of the REST API, section by section."""
     pools = found.fleet.pools
     return {
-        "pools": (shapes.pool_shape(pool) for pool in pools),
-        "devices": (shapes.device_shape(device) for pool in pools for device in pool.devices),
-        "counters": (
-            {"driver": pool.key.driver, "pool": pool.key.pool, **counter}
-            for pool in pools
-            for counter in shapes.counters_shape(pool.counters)
-        ),
+        "pools": (shapes.pool_figures(pool) for pool in pools),
+        "devices": (shapes.device_figures(device) for pool in pools for device in pool.devices),
+        "counters": (counter for pool in pools for counter in inspected_counters(pool)),
         "claims": _claims(found),
         "pool_status_requests": map(compared_request_shape, found.status_requests),
         "problems": _problems(found),
@@ -210,46 +215,21 @@ def report_sections(found: Report) -> dict[str, Iterator[dict[str, Any]]]:
 
 
 def report_shape(found: Report) -> dict[str, Any]:
-    """All sections of the report."""
-    return {name: list(entries) for name, entries in report_sections(found).items()}
+    """All sections of the report as plain values."""
+    sections = report_sections(found).items()
+    return {name: [to_builtins(entry) for entry in entries] for name, entries in sections}
 
 
-def _claims(found: Report) -> Iterator[dict[str, Any]]:
+def _claims(found: Report) -> Iterator[InspectedClaim]:
     published = {device.key for pool in found.fleet.pools for device in pool.devices}
     for claim in found.claims:
-        yield {
-            "namespace": claim.ref.namespace,
-            "claim": claim.ref.name,
-            "claim_uid": claim.ref.uid,
-            "allocated": claim.is_allocated,
-            "allocations": [
-                {
-                    **shapes.allocation_shape(result),
-                    "published": result.key in published if found.are_slices_known else None,
-                }
-                for result in claim.results
-            ],
-            "reserved_for": [
-                {
-                    "api_group": each.api_group,
-                    "resource": each.resource,
-                    "name": each.name,
-                    "uid": each.uid,
-                }
-                for each in claim.reserved_for
-            ],
-            "deleted_at": claim.deletion_timestamp,
-        }
+        yield inspected_claim(claim, published=published if found.are_slices_known else None)
 
 
-def _problems(found: Report) -> Iterator[dict[str, Any]]:
+def _problems(found: Report) -> Iterator[PlacedProblemShape]:
     for placed in found.problems:
-        (problem,) = shapes.problems_shape([placed.problem])
-        yield {**problem, "place": placed.place}
+        yield placed_problem(placed.problem, place=placed.place)
     for each in found.unreadable:
-        yield {
-            "code": "unreadable",
-            "message": each.message,
-            "parameters": {},
-            "place": each.place,
-        }
+        yield PlacedProblemShape(
+            code="unreadable", message=each.message, parameters={}, place=each.place
+        )

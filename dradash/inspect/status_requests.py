@@ -9,6 +9,7 @@ from dra.fields import Fields
 from dra.parsing import Parsed, unidentified
 from dra.server import Answer, PoolStatus, StatusRequest, answer_1_36, answer_1_37
 from dra.server_json import parse_pool_statuses, parse_status_request, pool_status_json
+from dra.shapes import difference_shape
 from dra.values import (
     AllocationResult,
     AssessedPool,
@@ -19,7 +20,7 @@ from dra.values import (
     Release,
     ResourceSlice,
 )
-from dra.words import reason_words
+from dradash.inspect.shapes import BlockedPool, ComparedPoolShape, ComparedRequestShape
 
 # Releases that answer, each with its own way of counting; the newest first.
 ANSWERING = (Release(1, 37), Release(1, 36))
@@ -142,42 +143,33 @@ def _unexplained(compared: ComparedRequest) -> int:
     )
 
 
-def compared_request_shape(compared: ComparedRequest) -> dict[str, Any]:
+def compared_request_shape(compared: ComparedRequest) -> ComparedRequestShape:
     """In the words of the REST API's pool status requests."""
     asked = compared.asked
-    return {
-        "name": asked.name,
-        "driver": asked.request.driver,
-        "pool": asked.request.pool,
-        "partition_type_attribute": asked.request.default_partition_type_attribute,
-        "outcome": compared.outcome,
-        "message": asked.failure or "",
-        "created_at": asked.created_at,
-        "pool_count": asked.pool_count,
-        "pools_answered": None if asked.statuses is None else len(asked.statuses),
-        "pools_differing": None if asked.statuses is None else compared.differing,
-        "blocked_by": [{"driver": key.driver, "pool": key.pool} for key in compared.blocked_by],
-        "release": f"{compared.release.major}.{compared.release.minor}",
-        "pools": [_pool_shape(pool) for pool in compared.pools],
-    }
+    return ComparedRequestShape(
+        name=asked.name,
+        driver=asked.request.driver,
+        pool=asked.request.pool,
+        partition_type_attribute=asked.request.default_partition_type_attribute,
+        outcome=compared.outcome,
+        message=asked.failure or "",
+        created_at=asked.created_at,
+        pool_count=asked.pool_count,
+        pools_answered=None if asked.statuses is None else len(asked.statuses),
+        pools_differing=None if asked.statuses is None else compared.differing,
+        blocked_by=[BlockedPool(driver=key.driver, pool=key.pool) for key in compared.blocked_by],
+        release=f"{compared.release.major}.{compared.release.minor}",
+        pools=[_pool_shape(pool) for pool in compared.pools],
+    )
 
 
-def _pool_shape(pool: ComparedPool) -> dict[str, Any]:
+def _pool_shape(pool: ComparedPool) -> ComparedPoolShape:
     differences = None
     if pool.differences is not None:
-        differences = [
-            {
-                "field": each.field,
-                "ours": each.ours,
-                "server": each.server,
-                "reason": reason_words(each.reasons),
-                "reasons": each.reasons,
-            }
-            for each in pool.differences
-        ]
-    return {
-        "driver": pool.status.driver,
-        "pool": pool.status.pool,
-        "server": pool_status_json(pool.status),
-        "differences": differences,
-    }
+        differences = [difference_shape(each) for each in pool.differences]
+    return ComparedPoolShape(
+        driver=pool.status.driver,
+        pool=pool.status.pool,
+        server=pool_status_json(pool.status),
+        differences=differences,
+    )

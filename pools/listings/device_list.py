@@ -3,6 +3,7 @@ from dataclasses import replace
 from django.utils.translation import gettext_lazy as _
 
 from clusters import choices
+from dra import shapes
 from pools import queries
 from pools.choices import DeviceState
 from pools.listings.matches import attribute_match, capacity_match, either_match
@@ -11,7 +12,7 @@ from pools.models import Device
 from pools.queries import DeviceFilter
 from ui.listing import Listing
 from ui.lists import Column
-from ui.parameters import Choice, Flag, Match, search_box
+from ui.parameters import Choice, Flag, Match, Text, search_box
 
 ATTRIBUTE = Match(
     name="attribute",
@@ -60,6 +61,15 @@ DEVICES: Listing[Device, DeviceFilter] = Listing(
             false_label=_("not tainted"),
         ),
         POOL,
+        Text(
+            name="device",
+            field="devices",
+            label=_("device"),
+            meaning=_(
+                "Name of a device; with `driver` and `pool` it is just one of each cluster."
+            ),
+            example="gpu-0",
+        ),
         NODE,
         ATTRIBUTE,
         CAPACITY,
@@ -90,22 +100,7 @@ DEVICES: Listing[Device, DeviceFilter] = Listing(
         Column("holders", _("Held by")),
     ),
     query=queries.devices,
-    csv=(
-        "id",
-        "cluster",
-        "driver",
-        "pool",
-        "device",
-        "node",
-        "generation",
-        "state",
-        "partly_used",
-        "attributes",
-        "capacity",
-        "taints",
-        "problems",
-        "observed_at",
-    ),
+    shape=shapes.Device,
     api_url="api:devices",
     rows="pools/devices.html",
     placeholder=_("node:node-7 memory>=40Gi"),

@@ -25,6 +25,13 @@ POOL = Text(
     meaning=_("Name of a pool."),
     example="node-7",
 )
+NAME = Text(
+    name="name",
+    field="names",
+    label=_("name"),
+    meaning=_("Name of the object in Kubernetes."),
+    example="node-7-gpu.example.com-x7k2p",
+)
 NODE = Text(
     name="node",
     field="nodes",

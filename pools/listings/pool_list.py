@@ -3,8 +3,9 @@ from dataclasses import replace
 from django.utils.translation import gettext_lazy as _
 
 from clusters import choices
+from dra import shapes
 from pools import queries
-from pools.listings.places import CLUSTER, DRIVER, NODE
+from pools.listings.places import CLUSTER, DRIVER, NODE, POOL
 from pools.models import Pool
 from pools.queries import PoolFilter
 from ui.listing import Listing
@@ -50,12 +51,20 @@ POOLS: Listing[Pool, PoolFilter] = Listing(
             true_label=_("complete"),
             false_label=_("incomplete"),
         ),
+        POOL,
         NODE,
         Flag(
             name="vanished",
             field="has_vanished",
             label=_("vanished"),
             meaning=_("Whether the pool's last slice has gone. Default: false."),
+            default=False,
+        ),
+        Flag(
+            name="include_vanished",
+            field="includes_vanished",
+            label=_("vanished ones too"),
+            meaning=_("Whether pools that have vanished are listed beside those that are there."),
             default=False,
         ),
         search_box(
@@ -79,32 +88,7 @@ POOLS: Listing[Pool, PoolFilter] = Listing(
         Column("problems", _("Problems"), is_sortable=True),
     ),
     query=queries.pools,
-    csv=(
-        "id",
-        "cluster",
-        "driver",
-        "pool",
-        "generation",
-        "complete",
-        "slices.seen",
-        "slices.expected",
-        "node",
-        "node_selection.kind",
-        "node_selection.text",
-        "devices.total",
-        "devices.seen",
-        "devices.allocated",
-        "devices.partly_used",
-        "devices.unavailable",
-        "devices.blocked",
-        "devices.available",
-        "devices.admin_access",
-        "partitions",
-        "capacity",
-        "problems",
-        "observed_at",
-        "source",
-    ),
+    shape=shapes.Pool,
     api_url="api:pools",
     rows="pools/pools.html",
     placeholder=_("node:node-7 fits:3g.40gb"),

@@ -1,8 +1,9 @@
 from django.utils.translation import gettext_lazy as _
 
+from dra import shapes
 from kube.kinds import RESOURCE_SLICE
 from pools import queries
-from pools.listings.places import CLUSTER, DRIVER, NODE, POOL
+from pools.listings.places import CLUSTER, DRIVER, NAME, NODE, POOL
 from pools.models import ResourceSlice
 from pools.queries import SliceFilter
 from ui.listing import Listing
@@ -19,6 +20,7 @@ SLICES: Listing[ResourceSlice, SliceFilter] = Listing(
         CLUSTER,
         DRIVER,
         POOL,
+        NAME,
         NODE,
         search_box(
             meaning=_(
@@ -40,23 +42,7 @@ SLICES: Listing[ResourceSlice, SliceFilter] = Listing(
         Column("changed", _("Changed")),
     ),
     query=queries.slices,
-    csv=(
-        "id",
-        "cluster",
-        "name",
-        "api_version",
-        "driver",
-        "pool",
-        "generation",
-        "resource_slice_count",
-        "node",
-        "node_kind",
-        "device_count",
-        "problems",
-        "changed_at",
-        "observed_at",
-        "source",
-    ),
+    shape=shapes.ResourceSlice,
     api_url="api:resource-slices",
     rows="pools/resource_slices.html",
     placeholder=_("driver:gpu.example.com node:node-7"),

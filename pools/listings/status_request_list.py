@@ -1,9 +1,10 @@
 from django.utils.translation import gettext_lazy as _
 
+from dra import shapes
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
 from pools import queries
 from pools.choices import Outcome
-from pools.listings.places import CLUSTER, DRIVER
+from pools.listings.places import CLUSTER, DRIVER, NAME, POOL
 from pools.models import PoolStatusRequest
 from pools.queries import StatusFilter
 from ui.listing import Listing
@@ -19,6 +20,8 @@ STATUS_REQUESTS: Listing[PoolStatusRequest, StatusFilter] = Listing(
     parameters=(
         CLUSTER,
         DRIVER,
+        POOL,
+        NAME,
         Choice(
             name="outcome",
             field="outcomes",
@@ -57,23 +60,7 @@ STATUS_REQUESTS: Listing[PoolStatusRequest, StatusFilter] = Listing(
         Column("took", _("Took"), is_number=True),
     ),
     query=queries.status_requests,
-    csv=(
-        "id",
-        "cluster",
-        "name",
-        "driver",
-        "pool",
-        "partition_type_attribute",
-        "outcome",
-        "message",
-        "created_at",
-        "answered_at",
-        "removed",
-        "pool_count",
-        "pools_answered",
-        "pools_differing",
-        "blocked_by",
-    ),
+    shape=shapes.PoolStatusRequest,
     api_url="api:pool-status-requests",
     rows="pools/status_requests.html",
     placeholder=_("driver:gpu.example.com"),

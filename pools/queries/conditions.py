@@ -28,7 +28,9 @@ def pool_condition(wanted: PoolFilter) -> Q:
     condition = places(wanted.clusters, wanted.drivers, wanted.nodes)
     if wanted.is_complete is not None:
         condition &= Q(is_complete=wanted.is_complete)
-    if wanted.has_vanished is not None:
+    if wanted.pools:
+        condition &= Q(name__in=wanted.pools)
+    if wanted.has_vanished is not None and not wanted.includes_vanished:
         condition &= Q(vanished_at__isnull=not wanted.has_vanished)
     if wanted.problems:
         condition &= any_of([_problem_condition(code) for code in wanted.problems])
@@ -93,6 +95,8 @@ def device_condition(wanted: DeviceFilter) -> Q:
     condition = places(wanted.clusters, wanted.drivers, wanted.nodes)
     if wanted.pools:
         condition &= Q(pool_name__in=wanted.pools)
+    if wanted.devices:
+        condition &= Q(name__in=wanted.devices)
     if wanted.states:
         condition &= Q(state__in=wanted.states)
     if wanted.is_partly_used is not None:

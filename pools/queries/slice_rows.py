@@ -21,6 +21,8 @@ def slices(snapshot: Snapshot, wanted: SliceFilter) -> QuerySet[ResourceSlice]:
     condition = places(wanted.clusters, wanted.drivers, wanted.nodes)
     if wanted.pools:
         condition &= Q(pool_name__in=wanted.pools)
+    if wanted.names:
+        condition &= Q(name__in=wanted.names)
     if wanted.text:
         condition &= Q(name__icontains=wanted.text) | Q(pool_name__icontains=wanted.text)
     return ResourceSlice.objects.filter(condition)

@@ -24,6 +24,10 @@ from ui.snapshot import Snapshot
 def status_requests(snapshot: Snapshot, wanted: StatusFilter) -> QuerySet[PoolStatusRequest]:
     """Pool status requests that match."""
     condition = places(wanted.clusters, wanted.drivers, ())
+    if wanted.pools:
+        condition &= Q(pool_name__in=wanted.pools)
+    if wanted.names:
+        condition &= Q(name__in=wanted.names)
     if wanted.outcomes:
         condition &= Q(outcome__in=wanted.outcomes)
     if wanted.is_differing is not None:

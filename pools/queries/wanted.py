@@ -32,6 +32,7 @@ class PoolFilter:
 
     clusters: tuple[str, ...] = ()
     drivers: tuple[str, ...] = ()
+    pools: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
     is_complete: bool | None = None
     # Problem codes; "any" and "none" mean what they say.
@@ -40,6 +41,8 @@ class PoolFilter:
     fits: tuple[str, ...] = ()
     text: str = ""
     has_vanished: bool | None = False
+    # Beside those that are there, whatever `has_vanished` says.
+    includes_vanished: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class DeviceFilter:
     clusters: tuple[str, ...] = ()
     drivers: tuple[str, ...] = ()
     pools: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
     is_partly_used: bool | None = None
@@ -67,6 +71,7 @@ class SliceFilter:
     pools: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
     text: str = ""
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,8 @@ class StatusFilter:
 
     clusters: tuple[str, ...] = ()
     drivers: tuple[str, ...] = ()
+    pools: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     outcomes: tuple[str, ...] = ()
     is_differing: bool | None = None
     text: str = ""

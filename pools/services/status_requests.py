@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Max
+from msgspec import to_builtins
 
 from clusters.services import changing
 from dra import shapes
@@ -169,9 +170,9 @@ def record_comparison(
 
 
 def _stored_pool(pool: AssessedPool) -> dict[str, Any]:
-    """Our figures in the pool shape of the REST API, but for the words of problems, which are made when they are shown."""
+    """Our figures in their shape of the REST API, but for the words of problems, which are made when they are shown."""
     problems = [shapes.statement_shape(each) for each in pool.problems]
-    return {**shapes.pool_shape(pool), "problems": problems}
+    return {**to_builtins(shapes.pool_figures(pool)), "problems": problems}
 
 
 @dataclass(frozen=True, slots=True)

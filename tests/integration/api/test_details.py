@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from api.views.details import yaml_text
+from api.renderers import YAMLText
 from tests.factories import api_rows
 
 
@@ -25,6 +25,7 @@ def test_cluster_says_what_it_serves_and_allows(get: Any) -> None:
         "gaps": [
             {
                 "cluster": "prod",
+                "cluster_id": str(row.pk),
                 "kind": "ResourceSlice",
                 "started_at": "2026-03-01T12:00:00Z",
                 "ended_at": "2026-03-01T12:01:00Z",
@@ -114,7 +115,8 @@ def test_pool_status_request_shows_answer_and_differences(get: Any) -> None:
     assert found["answer"] == {"kind": "ResourcePoolStatusRequest", "status": {"poolCount": 1}}
     assert found["pools"] == [
         {
-            "id": str(pool.id),
+            "pool_id": str(pool.id),
+            "pool_url": f"http://testserver/api/v1/pools/{pool.id}/",
             "driver": "gpu.example.com",
             "pool": "node-1",
             "observed_at": "2026-03-01T12:00:00Z",
@@ -177,7 +179,7 @@ def test_detail_with_an_unknown_parameter_is_refused(refused: Any) -> None:
     "text", ["1e3", "0o7", "10", "1_000", "yes", "null", "", "~", ".5", "a: b"]
 )
 def test_yaml_keeps_text_that_looks_like_something_else(text: str) -> None:
-    assert yaml_text({"value": text}) in {
+    assert YAMLText().render({"value": text}) in {
         f"value: '{text}'\n".encode(),
         f'value: "{text}"\n'.encode(),
     }

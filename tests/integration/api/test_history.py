@@ -77,7 +77,9 @@ def test_history_without_a_step_has_every_change(history: Any, row: Pool) -> Non
 
     assert found == {
         "id": str(row.id),
+        "url": f"http://testserver/api/v1/pools/{row.id}/",
         "cluster": "prod",
+        "cluster_id": str(row.cluster_id),
         "driver": "gpu.example.com",
         "pool": "node-1",
         "from": "2026-03-01T12:00:00Z",
@@ -104,6 +106,7 @@ def test_history_without_a_step_has_every_change(history: Any, row: Pool) -> Non
         "gaps": [],
         "observed_at": "2026-03-01T12:00:00Z",
         "source": found["source"],
+        "resource_versions": found["resource_versions"],
     }
 
 

@@ -8,9 +8,14 @@ from django.test import Client
 
 from tests.factories import api_rows
 
+SOURCE = (
+    "computed from ResourceSlices at 81273, ResourceClaims at 81273, DeviceTaintRules at 81273"
+)
+VERSIONS = {"ResourceSlice": "81273", "ResourceClaim": "81273", "DeviceTaintRule": "81273"}
 LISTS = ("clusters", "pools", "devices", "resource-slices", "pool-status-requests")
-# Sign-in 1, the snapshot 4, clusters 2, gaps 1, page 1, count 1. The list of clusters reads their kinds once more.
-QUERIES = {"clusters": 11}
+# Sign-in 1, the snapshot 4, clusters 2, gaps 1, page 1, count 1. The list of clusters reads their kinds once more, that of
+# slices the ids of their pools.
+QUERIES = {"clusters": 11, "resource-slices": 11}
 
 
 def pool_names(body: Any) -> list[str]:
@@ -55,7 +60,9 @@ def test_pool_unknown_figures_are_null(get: Any) -> None:
 
     assert found == {
         "id": str(row.id),
+        "url": f"http://testserver/api/v1/pools/{row.id}/",
         "cluster": "prod",
+        "cluster_id": str(row.cluster_id),
         "driver": "gpu.example.com",
         "pool": "node-9",
         "generation": None,
@@ -88,6 +95,7 @@ def test_pool_unknown_figures_are_null(get: Any) -> None:
         "observed_at": None,
         "source": "computed from ResourceSlices at 81273, ResourceClaims at 81273, "
         "DeviceTaintRules at 81273",
+        "resource_versions": VERSIONS,
     }
 
 
@@ -104,7 +112,6 @@ def three_pools() -> None:
     ("query", "names"),
     [
         ("", {"node/b.c", "node-a", "node-c"}),
-        ("driver=", {"node/b.c", "node-a", "node-c"}),
         ("cluster=west", {"node-c"}),
         ("driver=nic.example.com", {"node-a"}),
         ("driver=nic.example.com&driver=gpu.example.com", {"node/b.c", "node-a", "node-c"}),
@@ -116,6 +123,9 @@ def three_pools() -> None:
         ("q=node:node-a", {"node-a"}),
         ("q=b.c", {"node/b.c"}),
         ("vanished=true", {"gone"}),
+        ("include_vanished=true", {"node/b.c", "node-a", "node-c", "gone"}),
+        ("driver=gpu.example.com&pool=node/b.c", {"node/b.c"}),
+        ("pool=node", set()),
     ],
 )
 def test_pool_list_with_a_filter_has_what_matches(get: Any, query: str, names: set[str]) -> None:
@@ -144,17 +154,21 @@ def test_pool_list_is_sorted_by_the_word(get: Any, ordering: str, names: list[st
 
 def test_device_list_filters_by_attribute_and_capacity(get: Any) -> None:
     pool = api_rows.pool(api_rows.cluster())
-    api_rows.device(pool, "gpu-0")
+    row = api_rows.device(pool, "gpu-0")
     api_rows.device(pool, "gpu-1", attributes={"model": "T4"}, capacity_numbers={"memory": 2**34})
 
     body = get("devices/?attribute=model=A100&capacity=memory>=40Gi")
 
     assert body["results"] == [
         {
-            "id": body["results"][0]["id"],
+            "id": str(row.id),
+            "url": f"http://testserver/api/v1/devices/{row.id}/",
             "cluster": "prod",
+            "cluster_id": str(pool.cluster_id),
             "driver": "gpu.example.com",
             "pool": "node-1",
+            "pool_id": str(pool.id),
+            "pool_url": f"http://testserver/api/v1/pools/{pool.id}/",
             "device": "gpu-0",
             "node": "node-1",
             "generation": 3,
@@ -166,6 +180,8 @@ def test_device_list_filters_by_attribute_and_capacity(get: Any) -> None:
             ],
             "taints": [],
             "problems": [],
+            "slice_id": "1",
+            "slice_url": "http://testserver/api/v1/resource-slices/1/",
             "observed_at": "2026-03-01T12:00:00Z",
         }
     ]
@@ -206,13 +222,20 @@ def test_list_pages_lead_forward_and_back_with_filters_kept(api: Client) -> None
             "cursor",
             "Take it from `next` or `previous` of an answer to this list.",
         ),
-        ("pools/?complete=perhaps", "complete", "Write true, false or any, not “perhaps”."),
+        ("pools/?complete=perhaps", "complete", "Write true or false, not “perhaps”."),
+        ("pools/?complete=1", "complete", "Write true or false, not “1”."),
+        ("pools/?driver=", "driver", "Give it a value, or leave the parameter out."),
+        (
+            "pools/?ordering=name&sort=name",
+            "sort",
+            "This is another word for `ordering`; give one of them.",
+        ),
         ("pools/?format=xml", "format", "“xml” is not one of json, csv."),
         ("pools/?fits=9g.90gb", "fits", "“9g.90gb” is not one of device, 1g.10gb, 3g.40gb."),
         (
             "resource-slices/?q=foo:bar",
             "q",
-            "There is no filter “foo:”. There are: cluster:, driver:, pool:, node:.",
+            "There is no filter “foo:”. There are: cluster:, driver:, pool:, name:, node:.",
         ),
     ],
 )
@@ -249,13 +272,14 @@ def test_list_with_an_unknown_parameter_names_those_there_are(refused: Any) -> N
             "cluster",
             "driver",
             "pool",
+            "name",
             "node",
             "q",
             "ordering",
-            "sort",
             "limit",
             "cursor",
             "format",
+            "sort",
         ],
     )
 
@@ -397,13 +421,14 @@ def test_list_with_an_odd_value_is_answered(get: Any, query: str) -> None:
     assert get(f"devices/?{query}")["count"] in {0, 1}
 
 
-SOURCE = (
-    "computed from ResourceSlices at 81273, ResourceClaims at 81273, DeviceTaintRules at 81273"
-)
-
-
 def known_as_of(cluster: str, observed_at: str | None, *, is_stale: bool) -> dict[str, Any]:
-    return {"cluster": cluster, "observed_at": observed_at, "stale": is_stale, "source": SOURCE}
+    return {
+        "cluster": cluster,
+        "observed_at": observed_at,
+        "stale": is_stale,
+        "source": SOURCE,
+        "resource_versions": VERSIONS,
+    }
 
 
 FRESH = known_as_of("fresh", "2026-03-01T12:00:00Z", is_stale=False)
@@ -425,14 +450,18 @@ NEVER = known_as_of("never", None, is_stale=True)
 def test_list_says_which_clusters_are_stale(
     api: Client, name: str, query: str, is_stale: bool, freshness: list[Any]
 ) -> None:
-    api_rows.cluster("old", synced_at=api_rows.NOON - timedelta(hours=2))
-    api_rows.cluster("fresh")
-    api_rows.cluster("never", synced_at=None)
+    rows = [
+        api_rows.cluster("old", synced_at=api_rows.NOON - timedelta(hours=2)),
+        api_rows.cluster("fresh"),
+        api_rows.cluster("never", synced_at=None),
+    ]
+    ids = {row.name: str(row.pk) for row in rows}
 
     answer = api.get(f"/api/v1/{name}/?{query}")
 
     body = answer.json()
-    assert (body["stale"], body["freshness"]) == (is_stale, freshness)
+    expected = [{**each, "cluster_id": ids[each["cluster"]]} for each in freshness]
+    assert (body["stale"], body["freshness"]) == (is_stale, expected)
     assert answer["Dradash-Stale"] == str(is_stale).lower()
 
 
@@ -449,3 +478,64 @@ def test_answer_without_an_envelope_says_in_a_header_whether_it_is_stale(
 
     assert [answer["Dradash-Stale"] for answer in answers] == [said] * 3
     assert api.get("/api/v1/clusters/").json()["results"][0]["stale"] is (said == "true")
+
+
+@pytest.mark.parametrize(
+    ("name", "member"),
+    [
+        *[(name, "url") for name in LISTS],
+        ("devices", "pool_url"),
+        ("devices", "slice_url"),
+        ("resource-slices", "pool_url"),
+    ],
+)
+def test_links_of_a_row_open(api: Client, get: Any, name: str, member: str) -> None:
+    pool = api_rows.pool(api_rows.cluster())
+    api_rows.device(pool)
+    api_rows.stored_object(
+        api_rows.resource_slice(pool), {"kind": "ResourceSlice", "spec": {"pool": {}}}
+    )
+    api_rows.status_request(pool.cluster)
+
+    (row,) = get(f"{name}/")["results"]
+
+    assert api.get(row[member]).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("driver=gpu.example.com&pool=node-1&device=gpu-1", ["gpu-1"]),
+        ("driver=gpu.example.com&pool=node-2&device=gpu-1", []),
+        ("device=gpu", []),
+    ],
+)
+def test_device_is_found_by_its_names_in_kubernetes(
+    get: Any, query: str, found: list[str]
+) -> None:
+    pool = api_rows.pool(api_rows.cluster())
+    api_rows.device(pool, "gpu-0")
+    api_rows.device(pool, "gpu-1")
+
+    assert [row["device"] for row in get(f"devices/?{query}")["results"]] == found
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("resource-slices/?name=slice-b", ["slice-b"]),
+        ("resource-slices/?name=slice", []),
+        ("pool-status-requests/?name=dradash-2", ["dradash-2"]),
+        ("pool-status-requests/?pool=node-1", ["dradash-2"]),
+        ("clusters/?name=prod", ["prod"]),
+        ("clusters/?name=pro", []),
+    ],
+)
+def test_object_is_found_by_its_name_in_kubernetes(get: Any, query: str, found: list[str]) -> None:
+    pool = api_rows.pool(api_rows.cluster("prod"))
+    api_rows.resource_slice(pool, "slice-a", object_id=1)
+    api_rows.resource_slice(pool, "slice-b", object_id=2)
+    api_rows.status_request(pool.cluster, "dradash-1")
+    api_rows.status_request(pool.cluster, "dradash-2", pool_name="node-1")
+
+    assert [row["name"] for row in get(query)["results"]] == found

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from dra.parsing import (
     Parsed,
@@ -21,7 +22,7 @@ from dra.parsing import (
 from dra.pools import Fleet, assess_fleet
 from dra.server import StatusRequest, answer_1_36, answer_1_37
 from dra.server_json import parse_pool_statuses, parse_status_request, pool_status_json
-from dra.shapes import device_shape, pool_shape
+from dra.shapes import device_figures, pool_figures
 from dra.values import Release
 from tests.unit.dra import recorded
 
@@ -72,8 +73,9 @@ def assess(slices: list[Any], claims: list[Any], rules: list[Any]) -> Fleet:
         taint_rules=[r for obj in rules if (r := parse_taint_rule(obj).value)],
         release=Release(1, 37),
     )
-    json.dumps([pool_shape(pool) for pool in fleet.pools])
-    json.dumps([device_shape(device) for pool in fleet.pools for device in pool.devices])
+    json.dumps([to_builtins(pool_figures(pool)) for pool in fleet.pools])
+    devices = [device for pool in fleet.pools for device in pool.devices]
+    json.dumps([to_builtins(device_figures(device)) for device in devices])
     return fleet
 
 

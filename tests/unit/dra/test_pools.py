@@ -1,7 +1,7 @@
 import pytest
 
 from dra.pools import assess_fleet
-from dra.shapes import counters_shape
+from dra.shapes import Counter, counters_shape
 from dra.values import (
     AllocationResult,
     AssessedPool,
@@ -581,7 +581,7 @@ def test_counters_left_are_told_in_the_form_they_were_published(
     pool = assess(item, allocations=held)
 
     assert counters_shape(pool.counters) == [
-        {"counter_set": "x", "name": "memory", "total": "40Gi", "left": left}
+        Counter(counter_set="x", name="memory", total="40Gi", left=left)
     ]
 
 

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from dra.counters import CounterLedger
 from dra.pools import assess_pool
-from dra.shapes import pool_shape
+from dra.shapes import PoolFigures, pool_figures
 from dra.values import (
     AllocationResult,
     AssessedDevice,
@@ -150,11 +150,11 @@ def test_counts_add_up_and_are_never_negative(
     assert all(number >= 0 for number in known)
     assert counts.total is None or (counts.unavailable is None) == (states["unknown"] > 0)
     assert all(use.available is None or use.available.nanos >= 0 for use in pool.capacity)
-    assert not negative_numbers(pool_shape(pool))
+    assert not negative_numbers(pool_figures(pool))
 
 
-def negative_numbers(shape: dict[str, Any]) -> list[int]:
-    return [n for n in shape["devices"].values() if n is not None and n < 0]
+def negative_numbers(shape: PoolFigures) -> list[int]:
+    return [n for n in asdict(shape.devices).values() if n is not None and n < 0]
 
 
 @settings(max_examples=40)

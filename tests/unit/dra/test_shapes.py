@@ -1,7 +1,20 @@
 import json
+from datetime import UTC, datetime
+
+from msgspec import structs, to_builtins
 
 from dra.pools import assess_pool
-from dra.shapes import allocation_shape, device_shape, pool_shape
+from dra.shapes import (
+    HistoryFigures,
+    HistoryPoint,
+    PoolFigures,
+    PoolStatusRequest,
+    Problem,
+    allocation_shape,
+    columns,
+    device_figures,
+    pool_figures,
+)
 from dra.values import Attribute, DeviceSelector, Release
 from tests.unit.dra.objects import (
     DRIVER,
@@ -11,6 +24,8 @@ from tests.unit.dra.objects import (
     resource_slice,
     taint_rule,
 )
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def test_pool_has_the_shape_of_the_api() -> None:
@@ -24,13 +39,9 @@ def test_pool_has_the_shape_of_the_api() -> None:
         release=Release(1, 34),
     )
 
-    shape = pool_shape(
-        pool, id="7", cluster="prod", observed_at="2026-01-01T00:00:00Z", source="watch"
-    )
+    shape = to_builtins(pool_figures(pool))
 
     assert shape == {
-        "id": "7",
-        "cluster": "prod",
         "driver": "gpu.example.com",
         "pool": "node-a",
         "generation": 1,
@@ -62,8 +73,6 @@ def test_pool_has_the_shape_of_the_api() -> None:
                 "parameters": {"device": "half"},
             }
         ],
-        "observed_at": "2026-01-01T00:00:00Z",
-        "source": "watch",
     }
     assert json.loads(json.dumps(shape)) == shape
 
@@ -86,11 +95,9 @@ def test_device_has_the_shape_of_the_api() -> None:
         release=Release(1, 37),
     )
 
-    shape = device_shape(pool.devices[0], id="9", cluster="prod", observed_at="now")
+    shape = to_builtins(device_figures(pool.devices[0]))
 
     assert shape == {
-        "id": "9",
-        "cluster": "prod",
         "driver": "gpu.example.com",
         "pool": "node-a",
         "device": "gpu-0",
@@ -117,14 +124,13 @@ def test_device_has_the_shape_of_the_api() -> None:
                 "parameters": {"capacity": "memory"},
             }
         ],
-        "observed_at": "now",
     }  # fmt: skip
 
 
 def test_allocation_names_claim_and_device() -> None:
     result = allocation("nic", share="s-1", consumed={"bw": "1000M"}, admin=True)
 
-    assert allocation_shape(result) == {
+    assert to_builtins(allocation_shape(result)) == {
         "driver": "gpu.example.com",
         "pool": "node-a",
         "device": "nic",
@@ -136,3 +142,47 @@ def test_allocation_names_claim_and_device() -> None:
         "admin_access": True,
         "consumed_capacity": {"bw": "1G"},
     }
+
+
+def test_columns_are_the_members_with_those_of_inner_shapes_but_no_links() -> None:
+    assert list(columns(PoolStatusRequest)) == [
+        "id",
+        "cluster",
+        "name",
+        "driver",
+        "pool",
+        "partition_type_attribute",
+        "outcome",
+        "message",
+        "created_at",
+        "answered_at",
+        "removed",
+        "pool_count",
+        "pools_answered",
+        "pools_differing",
+        "blocked_by",
+    ]
+
+
+def test_columns_of_an_inner_shape_that_is_null_are_empty() -> None:
+    known = HistoryFigures(
+        total=4, allocated=1, partly_used=0, unavailable=0, blocked=0, available=3
+    )
+    point = HistoryPoint(
+        at=NOON, generation=3, complete=True, devices=known, least=None, most=None
+    )
+
+    cells = {name: read(point) for name, read in columns(HistoryPoint).items()}
+
+    assert (cells["at"], cells["devices_available"], cells["least_available"]) == (NOON, 3, None)
+
+
+def test_columns_have_problems_by_their_codes() -> None:
+    problems = [Problem(code=code, message="", parameters={}) for code in ("a", "b")]
+    pool = assess_pool(
+        KEY, [resource_slice("s")], allocations=[], taint_rules=(), release=Release(1, 37)
+    )
+
+    shape = structs.replace(pool_figures(pool), problems=problems)
+
+    assert columns(PoolFigures)["problems"](shape) == "a b"

@@ -10,7 +10,7 @@ WITHOUT = {
     "/ui/preferences/",
     "/ui/styleguide/",
     "/api/",
-    "/api/<path:rest>",
+    "/api/<anything:rest>",
     "/api/v1/",
     "/api/v1/docs/",
     "/api/v1/openapi.json",

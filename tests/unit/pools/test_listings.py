@@ -56,7 +56,9 @@ def test_pool_filter_box_takes_typed_terms() -> None:
     )
 
 
-POOL_TERMS = "cluster:, driver:, fits:, problem:, complete:, node:, vanished:"
+POOL_TERMS = (
+    "cluster:, driver:, fits:, problem:, complete:, pool:, node:, vanished:, include_vanished:"
+)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_filter_box_attribute_may_hold_a_colon() -> None:
             {"colour": ["red"], "driver": ["d"], "sort": ["name"]},
             Refusal(
                 "colour",
-                "There is no such filter here; there are: cluster, driver, pool, node, q.",
+                "There is no such filter here; there are: cluster, driver, pool, name, node, q.",
             ),
         ),
         (
@@ -103,7 +105,7 @@ def test_filter_box_attribute_may_hold_a_colon() -> None:
             {"column": ["x"]},
             Refusal(
                 "column",
-                "There is no such filter here; there are: cluster, driver, outcome, differing, q.",
+                "There is no such filter here; there are: cluster, driver, pool, name, outcome, differing, q.",
             ),
         ),
     ],

@@ -1,0 +1,123 @@
+"""Things as JSON: one typed shape each, for the REST API, `dradash inspect`, CSV, JSON columns and the OpenAPI document.
+
+A shape says what each member means, with an example, and which values a closed set has. What is not known is null, never 0.
+"""
+
+from dra.shapes.clusters import (
+    Cluster,
+    ClusterDetail,
+    ClusterKind,
+    ClusterReach,
+    Freshness,
+    Gap,
+    Right,
+    ServedVersion,
+)
+from dra.shapes.columns import Columns, columns
+from dra.shapes.devices import Allocation, Device, DeviceDetail, DeviceFigures
+from dra.shapes.lists import (
+    ClusterList,
+    DeviceList,
+    Page,
+    PoolList,
+    PoolStatusRequestList,
+    ResourceSliceList,
+)
+from dra.shapes.of_core import (
+    allocation_shape,
+    attribute_shape,
+    attributes_shape,
+    capacity_shape,
+    counters_shape,
+    counts_shape,
+    device_figures,
+    difference_shape,
+    node_selection_shape,
+    parameters_shape,
+    partition_shape,
+    pool_figures,
+    problems_shape,
+    statement_shape,
+    taint_shape,
+)
+from dra.shapes.parts import (
+    Capacity,
+    Counter,
+    DeviceCounts,
+    NodeSelection,
+    Partition,
+    Problem,
+    SliceCounts,
+    Taint,
+)
+from dra.shapes.pools import HistoryFigures, HistoryPoint, Pool, PoolFigures, PoolHistory, Span
+from dra.shapes.refusals import ParameterError, ProblemDetails
+from dra.shapes.slices import KubernetesResourceSlice, ResourceSlice
+from dra.shapes.status_requests import (
+    Blocker,
+    Difference,
+    PoolComparison,
+    PoolStatusRequest,
+    PoolStatusRequestDetail,
+)
+
+__all__ = [
+    "Allocation",
+    "Blocker",
+    "Capacity",
+    "Cluster",
+    "ClusterDetail",
+    "ClusterKind",
+    "ClusterList",
+    "ClusterReach",
+    "Columns",
+    "Counter",
+    "Device",
+    "DeviceCounts",
+    "DeviceDetail",
+    "DeviceFigures",
+    "DeviceList",
+    "Difference",
+    "Freshness",
+    "Gap",
+    "HistoryFigures",
+    "HistoryPoint",
+    "KubernetesResourceSlice",
+    "NodeSelection",
+    "Page",
+    "ParameterError",
+    "Partition",
+    "Pool",
+    "PoolComparison",
+    "PoolFigures",
+    "PoolHistory",
+    "PoolList",
+    "PoolStatusRequest",
+    "PoolStatusRequestDetail",
+    "PoolStatusRequestList",
+    "Problem",
+    "ProblemDetails",
+    "ResourceSlice",
+    "ResourceSliceList",
+    "Right",
+    "ServedVersion",
+    "SliceCounts",
+    "Span",
+    "Taint",
+    "allocation_shape",
+    "attribute_shape",
+    "attributes_shape",
+    "capacity_shape",
+    "columns",
+    "counters_shape",
+    "counts_shape",
+    "device_figures",
+    "difference_shape",
+    "node_selection_shape",
+    "parameters_shape",
+    "partition_shape",
+    "pool_figures",
+    "problems_shape",
+    "statement_shape",
+    "taint_shape",
+]
