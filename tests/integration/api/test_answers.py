@@ -181,7 +181,9 @@ def test_representation_that_is_not_there_is_406(refused: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("path", ["/api/", "/api/v2/pools/", "/api/v1/nothing"])
+@pytest.mark.parametrize(
+    "path", ["/api/", "/api/v2/pools/", "/api/v1/nothing", "/api/v1/pools/a%0Ab/"]
+)
 @pytest.mark.parametrize("method", ["get", "post", "delete"])
 def test_unknown_address_is_a_problem_without_sign_in(
     client: Client, path: str, method: str
