@@ -194,7 +194,7 @@ def test_pool_list_with_a_cursor_of_another_list_shows_the_first_page(visit: Vis
     assert names(page) == ["node-1"]
 
 
-TERMS = "cluster:, driver:, fits:, problem:, complete:, node:, vanished:"
+TERMS = "cluster:, driver:, fits:, problem:, complete:, pool:, node:, vanished:, include_vanished:"
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ TERMS = "cluster:, driver:, fits:, problem:, complete:, node:, vanished:"
         ("fits=9g.90gb", "fits: “9g.90gb” is not one of device, 1g.10gb, 3g.40gb."),
         (
             "colour=red",
-            "colour: There is no such filter here; there are: cluster, driver, fits, problem, complete, node, vanished, q.",
+            "colour: There is no such filter here; there are: cluster, driver, fits, problem, complete, pool, node, vanished, include_vanished, q.",
         ),
     ],
 )
