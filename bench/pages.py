@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dradash.settings")
 
 TIMES = 50
+# How many rows stand before page 1,000.
+DEEP = 999 * 50
 HTMX = {"HX-Request": "true"}
 POOLS = {
     "pools": "/pools/",
@@ -52,12 +54,16 @@ API_POOLS = {
 OTHERS = {
     "overview": "/",
     "devices": "/devices/",
+    "devices, page 1,000": "/devices/?cursor={deep}",
+    "devices by node, page 1,000": "/devices/?sort=node&cursor={deep_by_node}",
     "devices of a model": "/devices/?q=productName=Example",
     "devices with memory": "/devices/?q=memory>=40Gi",
     "devices by a part of a name": "/devices/?q=gpu-7",
     "pool": "/pools/{pool}/",
     "device": "/devices/{device}/",
     "API devices": "/api/v1/devices/",
+    "API devices, page 1,000": "/api/v1/devices/?limit=50&cursor={deep}",
+    "API devices by node, down, page 1,000": "/api/v1/devices/?limit=50&ordering=-node&cursor={deep_by_node}",
     "API devices with memory": "/api/v1/devices/?capacity=memory>=40Gi",
     "API pool": "/api/v1/pools/{pool}/",
     "API history of a pool": "/api/v1/pools/{pool}/history/",
@@ -146,7 +152,15 @@ def _places() -> Mapping[str, Any]:
     pool = Pool.objects.filter(driver="gpu.example.com").order_by("name")[100]
     device = Device.objects.filter(pool_id=pool.id).order_by("name")[0]
     middle = encode_cursor([pool.name, pool.driver, pool.id], is_backward=False)
-    return {"pool": pool.id, "device": device.id, "cursor": middle}
+    deep = Device.objects.order_by("driver", "pool_name", "name", "id")[DEEP]
+    names = [deep.driver, deep.pool_name, deep.name, deep.id]
+    return {
+        "pool": pool.id,
+        "device": device.id,
+        "cursor": middle,
+        "deep": encode_cursor(names, is_backward=False),
+        "deep_by_node": encode_cursor([deep.node_name or "", *names], is_backward=False),
+    }
 
 
 def ask(client: Any, name: str, url: str, *, headers: Mapping[str, str], times: int) -> Asked:

@@ -80,7 +80,7 @@ class Pool(models.Model):
         )
         indexes = (
             models.Index(name="pool_id", fields=("id",)),
-            models.Index(name="pool_list", fields=("-severity", "driver", "name", "id")),
+            models.Index(F("severity") * -1, "driver", "name", "id", name="pool_list"),
             models.Index(name="pool_by_name", fields=("driver", "name", "id")),
             # Of columns that stay: an index on figures would make each change of them one of all indexes.
             models.Index(name="pool_by_pool_name", fields=("name", "driver", "id")),
@@ -160,7 +160,15 @@ class Device(models.Model):
         indexes = (
             models.Index(name="device_id", fields=("id",)),
             models.Index(name="device_list", fields=("driver", "pool_name", "name", "id")),
-            models.Index(name="device_node", fields=("node_name", "driver", "pool_name", "name")),
+            # For the order by node and for devices of a node.
+            models.Index(
+                Coalesce("node_name", Value("")),
+                "driver",
+                "pool_name",
+                "name",
+                "id",
+                name="device_node",
+            ),
             models.Index(name="device_state", fields=("state", "driver", "pool_name", "name")),
             GinIndex(
                 name="device_attributes",

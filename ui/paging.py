@@ -8,8 +8,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from django.core.exceptions import ValidationError
 from django.db import DataError
-from django.db.models import Model, Q, QuerySet
+from django.db.models import F, Model, QuerySet
+from django.db.models.fields.tuple_lookups import TupleGreaterThan, TupleLessThan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,15 +64,17 @@ def keyset_page(
 ) -> Page[M]:
     """The page that begins after `cursor`, in one query.
 
-    `order` names the sort columns, `-` for descending; together they must be unique, and none may be null.
+    `order` names the sort columns, `-` for descending: all or none. Together they must be unique, and none may be null.
     """
+    if len({column.startswith("-") for column in order}) != 1:
+        raise ValueError(f"columns of both directions, which no index serves: {order}")
     values, is_backward = decode_cursor(cursor, length=len(order)) if cursor else ([], False)
     direction = [_reversed(column) for column in order] if is_backward else list(order)
     try:
         if cursor:
             rows = rows.filter(_after(direction, values))
         found = list(rows.order_by(*direction)[: size + 1])
-    except (ValueError, TypeError, OverflowError, DataError) as error:
+    except (ValueError, TypeError, OverflowError, ValidationError, DataError) as error:
         # The values of a cursor that was forged do not fit the columns.
         if cursor is None:
             raise
@@ -99,23 +103,13 @@ def _edge(rows: list[M], order: Sequence[str], *, at: int, is_backward: bool) ->
     return encode_cursor(values, is_backward=is_backward)
 
 
-def _after(order: Sequence[str], values: Sequence[Any]) -> Q:
-    """Rows that stand after the values; the bound on the first column lets an index be used."""
-    condition = Q()
-    equal = Q()
-    for column, value in zip(order, values, strict=True):
-        name, test = (column[1:], "lt") if column.startswith("-") else (column, "gt")
-        condition |= equal & Q(**{f"{name}__{test}": value})
-        equal &= Q(**{name: value})
-    first = order[0]
-    bound = "lte" if first.startswith("-") else "gte"
-    return Q(**{f"{first.lstrip('-')}__{bound}": values[0]}) & condition
+def _after(order: Sequence[str], values: Sequence[Any]) -> TupleGreaterThan | TupleLessThan:
+    """Rows that stand after the values: one comparison of whole rows, which an index answers by going there."""
+    comparison = TupleLessThan if order[0].startswith("-") else TupleGreaterThan
+    return comparison([F(column.lstrip("-")) for column in order], list(values))
 
 
 def order_columns(orders: Mapping[str, tuple[str, ...]], word: str) -> tuple[str, ...]:
-    """Columns for a word such as `available` or `-available`; the minus turns the first column round."""
-    columns = orders[word.lstrip("-")]
-    if not word.startswith("-"):
-        return columns
-    first = columns[0]
-    return (first[1:] if first.startswith("-") else f"-{first}", *columns[1:])
+    """Columns for a word such as `available` or `-available`; the minus turns all of them round."""
+    columns = orders[word.removeprefix("-")]
+    return tuple(map(_reversed, columns)) if word.startswith("-") else columns

@@ -11,8 +11,11 @@ from django.db.models import (
     Func,
     JSONField,
     Q,
+    TextField,
     Value,
 )
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import In
 
 from clusters import queries as cluster_queries
 from pools.queries.wanted import (
@@ -92,7 +95,12 @@ def places(clusters: Sequence[str], drivers: Sequence[str], nodes: Sequence[str]
 
 
 def device_condition(wanted: DeviceFilter) -> Q:
-    condition = places(wanted.clusters, wanted.drivers, wanted.nodes)
+    condition = places(wanted.clusters, wanted.drivers, ())
+    if wanted.nodes:
+        # As the index has it by which devices are sorted.
+        condition &= Q(
+            In(Coalesce("node_name", Value(""), output_field=TextField()), wanted.nodes)
+        )
     if wanted.pools:
         condition &= Q(pool_name__in=wanted.pools)
     if wanted.devices:

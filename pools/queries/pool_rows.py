@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from django.db.models import (
+    F,
     IntegerField,
-    Q,
     QuerySet,
     TextField,
     Value,
@@ -23,6 +23,8 @@ from ui.snapshot import Snapshot
 def pools(snapshot: Snapshot, wanted: PoolFilter) -> QuerySet[Pool]:
     """The pools that match, with the columns that POOL_ORDERS sorts by."""
     return Pool.objects.filter(pool_condition(wanted)).annotate(
+        # Ascending as the names beside it: the worst first.
+        calm_sort=F("severity") * -1,
         node_sort=Coalesce("node_name", Value(""), output_field=TextField()),
         available_sort=Coalesce("devices_available", Value(-1), output_field=IntegerField()),
         allocated_sort=Coalesce("devices_allocated", Value(-1), output_field=IntegerField()),
@@ -68,5 +70,5 @@ def troubled_pools(
     snapshot: Snapshot, clusters: Sequence[str] = (), *, limit: int = 20
 ) -> list[Pool]:
     """The pools with the worst problems, warnings and up; one query."""
-    condition = pool_condition(PoolFilter(clusters=tuple(clusters))) & Q(severity__gte=2)
-    return list(Pool.objects.filter(condition).order_by(*POOL_ORDERS["problems"])[:limit])
+    rows = pools(snapshot, PoolFilter(clusters=tuple(clusters))).filter(severity__gte=2)
+    return list(rows.order_by(*POOL_ORDERS["problems"])[:limit])

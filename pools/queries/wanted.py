@@ -87,9 +87,10 @@ class StatusFilter:
     text: str = ""
 
 
-# Sort columns by the word in the URL. Each ends in what makes it unique; none is null.
+# Sort columns by the word in the URL. Each ends in what makes it unique; none is null, and all are of one direction, so that a
+# page is found by comparing whole rows.
 POOL_ORDERS: Mapping[str, tuple[str, ...]] = {
-    "problems": ("-severity", "driver", "name", "id"),
+    "problems": ("calm_sort", "driver", "name", "id"),
     "name": ("name", "driver", "id"),
     "driver": ("driver", "name", "id"),
     "node": ("node_sort", "driver", "name", "id"),
