@@ -9,6 +9,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+NOT_OF_THE_PRODUCT = {"tests", "bench", "tools"}
 ADRS = sorted((REPOSITORY / "docs" / "adr").glob("*.md"))
 SUPPRESSION = re.compile(r"#\s*(?:noqa|type:\s*ignore|nosec|pragma: no cover)[^\n]*")
 REASONED = re.compile(r"# noqa: [A-Z]+\d+(?:, [A-Z]+\d+)* -- \S|# type: ignore\[[a-z, -]+\]")
@@ -27,25 +28,27 @@ def packages() -> set[str]:
     }
 
 
-def test_every_package_is_in_the_import_contract() -> None:
-    contract = PROJECT["tool"]["importlinter"]
-
-    assert packages() - {"tests", "bench", "tools"} == set(contract["root_packages"])
-
-
-def test_every_package_is_measured() -> None:
-    assert set(PROJECT["tool"]["coverage"]["run"]["source_pkgs"]) == packages() - {
-        "tests",
-        "bench",
-        "tools",
+def lists_of_packages() -> dict[str, set[str]]:
+    """The places that name every package: a new one is added to each, or is not checked there."""
+    tools = PROJECT["tool"]
+    makefile = (REPOSITORY / "Makefile").read_text()
+    contracts = {each["name"]: each for each in tools["importlinter"]["contracts"]}
+    (typed,) = re.findall(r"^PACKAGES = (.+)$", makefile, re.MULTILINE)
+    return {
+        "types": set(typed.split()),
+        "build": {each.rstrip("*") for each in tools["setuptools"]["packages"]["find"]["include"]},
+        "coverage": set(tools["coverage"]["run"]["source_pkgs"]),
+        "imports": set(tools["importlinter"]["root_packages"]),
+        "door": {"kube", *contracts["One door to Kubernetes"]["source_modules"]},
+        "unused": set(tools["deptry"]["known_first_party"]) - NOT_OF_THE_PRODUCT,
     }
 
 
-def test_every_package_is_checked_by_types() -> None:
-    makefile = (REPOSITORY / "Makefile").read_text()
-    (listed,) = re.findall(r"^PACKAGES = (.+)$", makefile, re.MULTILINE)
+def test_every_list_of_packages_names_each_of_them() -> None:
+    product = packages() - NOT_OF_THE_PRODUCT
 
-    assert set(listed.split()) == packages() - {"tests", "bench", "tools"}
+    assert {"dra", "dradash", "ui"} <= product
+    assert lists_of_packages() == dict.fromkeys(lists_of_packages(), product)
 
 
 @pytest.mark.parametrize("path", ADRS, ids=lambda path: path.stem)
