@@ -37,12 +37,15 @@ __all__ = [
     "Seen",
     "is_from_the_future",
     "read_initial",
+    "read_list",
     "watch_window",
 ]
 
 # How long after its timeoutSeconds a window may still be open. The server ends it within
 # milliseconds; later than this it is silent for good.
 GRACE_SECONDS: Final = 5.0
+# A first read may take so long.
+INITIAL_SECONDS: Final = 300
 # A list or WatchList that sends nothing for so long is dead.
 SILENCE_SECONDS: Final = 60.0
 _INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
@@ -70,30 +73,24 @@ _event_decoder: Final = msgspec.json.Decoder(_Event)
 def read_initial(
     connection: Connection,
     served: ServedResource,
-    *,
-    prefer_watchlist: bool = True,
-    timeout_seconds: float = 300.0,
-    window_seconds: float = 0.0,
 ) -> Iterator[Seen | Bookmark | InitialDone]:
     """All objects, then `InitialDone`.
 
-    By WatchList, which goes on as a watch for `window_seconds` after that; where the server
-    refuses it, or it is not wanted, by one list from the watch cache. An object may change
-    before `InitialDone`: what comes later about it is what counts.
+    By WatchList, or where the server refuses it by one list from the watch cache. An object may
+    change before `InitialDone`: what comes later about it is what counts.
     """
-    if prefer_watchlist:
-        has_begun = False
-        try:
-            for event in _watchlist(connection, served, timeout_seconds, window_seconds):
-                has_begun = True
-                yield event
-        except Rejected:
-            if has_begun:
-                raise
-            # The server has WatchList off.
-        else:
-            return
-    yield from _list(connection, served, timeout_seconds)
+    has_begun = False
+    try:
+        for event in _watchlist(connection, served):
+            has_begun = True
+            yield event
+    except Rejected:
+        if has_begun:
+            raise
+        # The server has WatchList off.
+    else:
+        return
+    yield from read_list(connection, served)
 
 
 def watch_window(
@@ -166,10 +163,7 @@ def is_from_the_future(
 def _watchlist(
     connection: Connection,
     served: ServedResource,
-    timeout_seconds: float,
-    window_seconds: float,
 ) -> Iterator[Seen | Bookmark | InitialDone]:
-    watchdog = Watchdog(timeout_seconds + GRACE_SECONDS)
     lines = connection.stream(
         served.path,
         {
@@ -177,39 +171,28 @@ def _watchlist(
             "sendInitialEvents": "true",
             "resourceVersionMatch": "NotOlderThan",
             "allowWatchBookmarks": "true",
-            "timeoutSeconds": str(int(timeout_seconds)),
+            "timeoutSeconds": str(INITIAL_SECONDS),
         },
         read_timeout=SILENCE_SECONDS,
         accept_gzip=True,
-        watchdog=watchdog,
+        watchdog=Watchdog(INITIAL_SECONDS + GRACE_SECONDS),
     )
     reached = ""
     count = 0
-    is_done = False
-    try:
-        for line in lines:
-            event, ends_initial = _read_event(line, served)
-            if event is None:
-                continue
-            if not ends_initial or is_done:
-                if not _is_repeated(event, reached):
-                    count += _change_of_count(event)
-                    reached = event.resource_version
-                    yield event
-                continue
-            is_done = True
-            reached = event.resource_version
+    for line in lines:
+        event, ends_initial = _read_event(line, served)
+        if event is None:
+            continue
+        if ends_initial:
             yield InitialDone(event.resource_version, count)
-            if window_seconds <= 0:
-                return
-            watchdog.restart(window_seconds)
-    except TimedOut:
-        if is_done:
-            return  # the window was ours to end
-        raise
-    if not is_done:
-        seconds = round(timeout_seconds)
-        raise TimedOut(Statement.of("first_read_too_slow", kinds=served.plural, seconds=seconds))
+            return
+        if not _is_repeated(event, reached):
+            count += _change_of_count(event)
+            reached = event.resource_version
+            yield event
+    raise TimedOut(
+        Statement.of("first_read_too_slow", kinds=served.plural, seconds=INITIAL_SECONDS)
+    )
 
 
 def _is_repeated(event: Seen | Bookmark, reached: str) -> bool:
@@ -223,9 +206,7 @@ def _change_of_count(event: Seen | Bookmark) -> int:
     return {"added": 1, "modified": 0, "deleted": -1}[event.type]
 
 
-def _list(
-    connection: Connection, served: ServedResource, timeout_seconds: float
-) -> Iterator[Seen | InitialDone]:
+def read_list(connection: Connection, served: ServedResource) -> Iterator[Seen | InitialDone]:
     """Unpaginated, from the watch cache: the API server charges far more for pages."""
     listing = ListBody(
         connection.chunks(
@@ -233,7 +214,7 @@ def _list(
             {"resourceVersion": "0"},
             read_timeout=SILENCE_SECONDS,
             accept_gzip=True,
-            watchdog=Watchdog(timeout_seconds),
+            watchdog=Watchdog(INITIAL_SECONDS),
         )
     )
     for raw, envelope in listing:

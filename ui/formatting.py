@@ -47,18 +47,6 @@ def number(value: int | float | Decimal | None) -> str:
     return f"{grouped}{formats.get_format('DECIMAL_SEPARATOR')}{part}" if part else grouped
 
 
-def percent(part: int | None, whole: int | None) -> str:
-    """`38` of `412` is `9 %`; more than nothing is never `0 %`, less than all never `100 %`."""
-    if part is None or not whole:
-        return _("unknown")
-    share = round(100 * part / whole)
-    if share == 0 and part > 0:
-        return f"<1{THIN_SPACE}%"
-    if share == 100 and part < whole:
-        return f">99{THIN_SPACE}%"
-    return f"{share}{THIN_SPACE}%"
-
-
 def quantity(raw: Any, *, name: str = "") -> Reading:
     """A Kubernetes quantity in the unit people say: `80Gi` is `80 GiB`; `name` tells bytes from counts.
 

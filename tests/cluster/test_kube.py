@@ -14,7 +14,7 @@ from kube.failures import Conflict, Expired, Forbidden, Unauthorized, Unreachabl
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST, RESOURCE_SLICE, ServedResource, served
 from kube.objects import InitialDone, Seen
 from kube.targets import Target
-from kube.watching import is_from_the_future, read_initial, watch_window
+from kube.watching import is_from_the_future, read_initial, read_list, watch_window
 from tests.cluster.client import Document
 from tests.cluster.controlplane import ControlPlane
 
@@ -98,7 +98,7 @@ def test_initial_watchlist_and_list_agree_on_every_object(
     control_plane.apply([slice_document(f"pool-{number}") for number in range(60)])
 
     streamed = list(read_initial(connection, SLICES))
-    listed = list(read_initial(connection, SLICES, prefer_watchlist=False))
+    listed = list(read_list(connection, SLICES))
 
     assert names_and_digests(streamed) == names_and_digests(listed)
     assert [
@@ -108,19 +108,6 @@ def test_initial_watchlist_and_list_agree_on_every_object(
 
 def names_and_digests(events: Sequence[object]) -> dict[str, object]:
     return {event.name: body_digest(event) for event in events if isinstance(event, Seen)}
-
-
-def test_initial_compressed_watchlist_goes_on_after_its_first_member(
-    control_plane: ControlPlane, connection: Connection
-) -> None:
-    control_plane.apply([slice_document("first")])
-    later = threading.Timer(1, control_plane.apply, [[slice_document("second")]])
-    later.start()
-
-    events = list(read_initial(connection, SLICES, window_seconds=2.5))
-    later.join()
-
-    assert [event.name for event in events if isinstance(event, Seen)] == ["first", "second"]
 
 
 def test_window_roll_out_changes_generation_and_not_digest(

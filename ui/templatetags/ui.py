@@ -140,20 +140,6 @@ def _bar_svg(
     )
 
 
-@register.simple_tag
-def name_link(text: str, url: str) -> SafeString:
-    """components/name.html without its options, for the rows of long lists."""
-    begin, end = formatting.middle_cut(text)
-    return format_html(
-        '<span class="name-box"><a class="name" href="{}" title="{}"><span class="name-head">{}</span>'
-        '<span class="name-tail">{}</span></a></span>',
-        url,
-        text,
-        begin,
-        end,
-    )
-
-
 @register.filter
 def yaml_lines(text: str) -> tuple[Line, ...]:
     return split_yaml(text)

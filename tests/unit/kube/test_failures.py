@@ -1,7 +1,5 @@
 import pytest
 
-from dra.catalogue import Statement
-from kube.backoff import delay_seconds
 from kube.failures import (
     Conflict,
     Expired,
@@ -141,26 +139,3 @@ def test_failure_unusual_answer_is_told_apart(
 )
 def test_retry_after_header_is_read(value: str | None, seconds: float | None) -> None:
     assert parse_retry_after(value) == seconds
-
-
-@pytest.mark.parametrize(
-    ("failures_in_a_row", "chance", "asked", "expected"),
-    [
-        (1, 1.0, None, 1.0),
-        (1, 0.5, None, 0.5),
-        (3, 1.0, None, 4.0),
-        (7, 1.0, None, 60.0),
-        (1000, 1.0, None, 60.0),
-        (3, 0.0, None, 0.0),
-        (3, 0.0, 30.0, 30.0),
-        (3, 1.0, 1.0, 4.0),
-    ],
-)
-def test_delay_doubles_with_jitter_and_honours_the_server(
-    failures_in_a_row: int, chance: float, asked: float | None, expected: float
-) -> None:
-    failure = Throttled(Statement.of("server_busy", said="busy"), retry_after_seconds=asked)
-
-    delay = delay_seconds(failure, failures_in_a_row=failures_in_a_row, chance=chance)
-
-    assert delay == expected

@@ -9,7 +9,7 @@ from kube.connect import Connection
 from kube.failures import Expired, KubeFailure, Malformed, ServerError, TimedOut, Unreachable
 from kube.kinds import RESOURCE_CLAIM, RESOURCE_SLICE, served
 from kube.objects import Bookmark, InitialDone, Seen
-from kube.watching import is_from_the_future, read_initial, watch_window
+from kube.watching import is_from_the_future, read_initial, read_list, watch_window
 from tests.unit.kube import recordings
 from tests.unit.kube.api_server import Reply, Request, reply_json, reply_stream
 from tests.unit.kube.conftest import Serve
@@ -172,8 +172,6 @@ WATCHLISTS = {
         "added w1 467",
         "added w2 468",
         "done 468 3",
-        "added w5 470",
-        "deleted w5 471",
         "end",
     ],
     "1.34.4/watchlist-with-managed-fields": [
@@ -186,8 +184,6 @@ WATCHLISTS = {
         "added w1 2387",
         "added w2 2388",
         "done 2388 3",
-        "added w5 2389",
-        "deleted w5 2390",
         "end",
     ],
     "1.36.3/watchlist-with-managed-fields": [
@@ -200,8 +196,6 @@ WATCHLISTS = {
         "added w1 203",
         "added w2 205",
         "done 246 3",
-        "added w5 247",
-        "deleted w5 248",
         "end",
     ],
     "1.37.2/watchlist-5s-rv-current": [
@@ -224,8 +218,6 @@ WATCHLISTS = {
         "added w1 3618",
         "added w2 3619",
         "done 3619 3",
-        "added later 3620",
-        "deleted later 3621",
         "end",
     ],
     "1.37.2/watchlist-with-managed-fields": [
@@ -263,7 +255,7 @@ def test_window_recorded_stream_is_reported(serve: Serve, situation: str) -> Non
 def test_initial_recorded_watchlist_is_reported(serve: Serve, situation: str) -> None:
     _, connection = serve(recordings.watch_reply(situation))
 
-    assert read_all(read_initial(connection, SLICES, window_seconds=5)) == WATCHLISTS[situation]
+    assert read_all(read_initial(connection, SLICES)) == WATCHLISTS[situation]
 
 
 @pytest.mark.parametrize("situation", REFUSED_WATCHLISTS)
@@ -466,21 +458,6 @@ def test_window_left_early_leaves_no_connection_behind(serve: Serve) -> None:
     assert len(server.requests) == 1
 
 
-def test_initial_watchlist_ends_with_its_mark_when_no_window_is_wanted(serve: Serve) -> None:
-    _, connection = serve(recordings.watch_reply("1.37.2/watchlist-5s"))
-
-    assert read_all(read_initial(connection, SLICES))[-2:] == ["done 246 3", "end"]
-
-
-def test_initial_watchlist_window_is_ended_by_our_clock_without_a_failure(serve: Serve) -> None:
-    parts = recordings.body("1.37.2/watchlist-5s").splitlines(keepends=True)
-    _, connection = serve(reply_stream(*parts, end="keep"))
-
-    said = read_all(read_initial(connection, SLICES, window_seconds=0.3))
-
-    assert said == WATCHLISTS["1.37.2/watchlist-5s"]
-
-
 def test_initial_counts_only_what_is_left(serve: Serve) -> None:
     mark = (
         b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9",'
@@ -517,7 +494,7 @@ COMPACT = json.dumps(LISTED, separators=(",", ":")).encode()
 
 
 def listing(connection: Connection) -> list[str]:
-    return read_all(read_initial(connection, SLICES, prefer_watchlist=False))
+    return read_all(read_list(connection, SLICES))
 
 
 @pytest.mark.parametrize(
@@ -538,7 +515,7 @@ def listing(connection: Connection) -> list[str]:
 def test_initial_list_in_any_form_gives_the_same_objects(serve: Serve, reply: Reply) -> None:
     _, connection = serve(reply)
 
-    first, second, done = read_initial(connection, SLICES, prefer_watchlist=False)
+    first, second, done = read_list(connection, SLICES)
 
     assert isinstance(first, Seen)
     assert isinstance(second, Seen)

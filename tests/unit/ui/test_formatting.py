@@ -28,25 +28,6 @@ def test_number_is_grouped_by_thin_spaces(value: int | float | Decimal | None, t
 
 
 @pytest.mark.parametrize(
-    ("part", "whole", "text"),
-    [
-        (38, 412, f"9{THIN}%"),
-        (0, 412, f"0{THIN}%"),
-        (1, 1000, f"<1{THIN}%"),
-        (999, 1000, f">99{THIN}%"),
-        (8, 8, f"100{THIN}%"),
-        (None, 8, "unknown"),
-        (0, 0, "unknown"),
-        (3, None, "unknown"),
-    ],
-)
-def test_percent_never_rounds_to_nothing_or_all(
-    part: int | None, whole: int | None, text: str
-) -> None:
-    assert formatting.percent(part, whole) == text
-
-
-@pytest.mark.parametrize(
     ("raw", "name", "reading"),
     [
         ("80Gi", "", Reading(f"80{THIN}GiB", "80Gi = 85899345920")),
