@@ -47,6 +47,10 @@ def run_module(name: str, **variables: str) -> int:
 MEASUREMENTS = {
     "large": ("slices of the large workload, against two other ways", measure_large),
     "live": ("pages, API and churn at the whole large workload", measure_live),
+    "cpu": (
+        "CPU of a page of 50 rows, at the small workload, within a minute",
+        lambda: run_module("cpu"),
+    ),
     "dumps": (
         "`dradash inspect` on a dump of the large workload",
         lambda: run_module("dumps"),

@@ -67,6 +67,11 @@ class Parameter:
         """The words of one value; a name is its own."""
         return self.words().get(value, value)
 
+    def takes(self, value: str) -> bool:
+        """Whether the value is worth offering; a closed set refuses others."""
+        del value
+        return True
+
     @property
     def uncounted(self) -> Sequence[str]:
         """Values that are no value of rows, such as "any"."""
@@ -117,6 +122,9 @@ class Choice(Parameter):
 
     def label_of(self, value: str) -> Promise | str:
         return self.choices.get(value, value)
+
+    def takes(self, value: str) -> bool:
+        return value in self.choices
 
     @property
     def uncounted(self) -> Sequence[str]:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
-from ui import states
+from ui import formatting, states
 from ui.templatetags import ui as tags
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ def environment(
     )
     made.globals.update(_=gettext, addresses=addresses, url=reverse, icon=tags.icon)
     made.filters.update(
-        head=tags.head,
-        tail=tags.tail,
+        middle_cut=formatting.middle_cut,
         number=tags.number,
         age=age,
         query=query,

@@ -252,8 +252,8 @@ def _selects(
 
 def _select(parameter: Parameter, selected: str, counts: Mapping[str, int] | None) -> Filter:
     """Values with words of their own first, then those that rows have; what the address asks for stays a choice."""
-    words = parameter.words()
-    values = dict.fromkeys([*words, *(counts or ()), *([selected] if selected else [])])
+    had = [value for value in counts or () if parameter.takes(value)]
+    values = dict.fromkeys([*parameter.words(), *had, *([selected] if selected else [])])
     choices = [
         Choice(value, str(parameter.label_of(value)), _count(parameter, value, counts))
         for value in values

@@ -4,13 +4,14 @@ from django.utils.translation import gettext_lazy as _
 
 from clusters import choices
 from dra import shapes
+from dra.problems import CODES
 from pools import queries
 from pools.listings.places import CLUSTER, DRIVER, NODE, POOL
 from pools.models import Pool
 from pools.queries import PoolFilter
 from ui.listing import Listing
 from ui.lists import Column
-from ui.parameters import Flag, Text, search_box
+from ui.parameters import Choice, Flag, Text, search_box
 
 POOLS: Listing[Pool, PoolFilter] = Listing(
     id="pool-list",
@@ -33,14 +34,20 @@ POOLS: Listing[Pool, PoolFilter] = Listing(
             special={"device": _("fits any device")},
             offered=queries.partition_types,
         ),
-        Text(
+        Choice(
             name="problem",
             field="problems",
             label=_("Problem"),
             meaning=_("Code of a problem; `any` or `none`."),
             example="incomplete_pool",
             any_label=_("problems or not"),
-            special={"any": _("with any problem"), "none": _("without a problem")},
+            choices={
+                "any": _("with any problem"),
+                "none": _("without a problem"),
+                **{code: code.replace("_", " ") for code in CODES},
+            },
+            are_all_offered=False,
+            always_offered=("any", "none"),
         ),
         Flag(
             name="complete",

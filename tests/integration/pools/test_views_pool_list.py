@@ -7,6 +7,7 @@ from django.test import Client
 
 from clusters.choices import POOLS
 from clusters.services import raise_revisions
+from dra.problems import CODES
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
@@ -207,6 +208,7 @@ TERMS = "cluster:, driver:, fits:, problem:, complete:, pool:, node:, vanished:,
         ),
         ("q=cluster:typo", "cluster: There is no cluster “typo”; there are: one, two."),
         ("fits=9g.90gb", "fits: “9g.90gb” is not one of device, 1g.10gb, 3g.40gb."),
+        ("problem=nosuch", f"problem: “nosuch” is not one of any, none, {', '.join(CODES)}."),
         (
             "colour=red",
             "colour: There is no such filter here; there are: cluster, driver, fits, problem, complete, pool, node, vanished, include_vanished, q.",
