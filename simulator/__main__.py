@@ -18,6 +18,8 @@ def main(arguments: list[str] | None = None) -> int:
         seed=options.seed,
         speed=options.speed,
         token=options.token,
+        # The ground truth is for tests, which are in the same process.
+        log_kept=0,
     ) as simulator:
         sys.stdout.write(f"simulated cluster: {simulator.url}\n")
         sys.stdout.flush()

@@ -2,10 +2,12 @@
 
 import threading
 import time
+import uuid
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
+from simulator import objects
 from simulator.access import Access
 from simulator.clock import Schedule
 from simulator.faults import Fault, Faults, How
@@ -14,7 +16,7 @@ from simulator.listing import Lists
 from simulator.pool_status import PoolStatusController
 from simulator.routing import Router
 from simulator.serving import Server
-from simulator.store import Change, Store
+from simulator.store import LOG_KEPT, Change, Store
 from simulator.watching import Watches
 from simulator.writing import Writes
 
@@ -38,14 +40,18 @@ class Simulator:
         user: str = DEFAULT_USER,
         start_at: datetime | None = None,
         has_progress_notifications: bool = False,
+        log_kept: int = LOG_KEPT,
     ) -> None:
         # Time begins now unless it is given, and then stands still until it is stepped.
         self.schedule = Schedule(start_at or datetime.fromtimestamp(int(time.time()), UTC))
         self.store = Store(
             stamp=self.schedule.stamp,
             seed=seed,
-            first_revision=_first_revision(self.schedule.now()),
+            first_revision=_first_revision(self.schedule.now()) - 1,
+            log_kept=log_kept,
         )
+        self.store.put(_kube_system(seed))
+        self.store.log.clear()
         self.surface = surface
         self.faults = Faults()
         self.access = Access(token=token, user=user)
@@ -196,6 +202,12 @@ class Simulator:
 
     def __exit__(self, *exception: object) -> None:
         self.stop()
+
+
+def _kube_system(seed: int) -> dict[str, Any]:
+    """By its uid clients know a cluster: the same seed is the same cluster, also when it is started again elsewhere."""
+    uid = uuid.uuid5(uuid.NAMESPACE_OID, f"simulated cluster {seed}")
+    return objects.namespace("kube-system", uid=str(uid))
 
 
 def _first_revision(now: datetime) -> int:

@@ -43,12 +43,15 @@ def quantities(amounts: Mapping[str, str]) -> Object:
     return {name: {"value": amount} for name, amount in amounts.items()}
 
 
-def namespace(name: str, *, labels: Mapping[str, str] | None = None) -> Object:
+def namespace(
+    name: str, *, labels: Mapping[str, str] | None = None, uid: str | None = None
+) -> Object:
     return {
         "kind": "Namespace",
         "apiVersion": "v1",
         "metadata": {
             "name": name,
+            **({"uid": uid} if uid else {}),
             "labels": {"kubernetes.io/metadata.name": name, **(labels or {})},
         },
         "spec": {"finalizers": ["kubernetes"]},

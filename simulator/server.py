@@ -13,6 +13,7 @@ from simulator.gates import POOL_STATUS_GATES
 from simulator.kinds import Surface
 from simulator.life import Life
 from simulator.scheduling import Inventory, survey
+from simulator.store import LOG_KEPT
 
 RunningSimulator = Simulator
 Objects = Iterable[Mapping[str, Any]]
@@ -35,6 +36,7 @@ def start(
     gates: Mapping[str, bool] = POOL_STATUS_GATES,
     start_at: datetime | None = None,
     has_progress_notifications: bool = False,
+    log_kept: int = LOG_KEPT,
 ) -> RunningSimulator:
     """Serve a cluster on loopback; a port of 0 is chosen.
 
@@ -49,6 +51,7 @@ def start(
         user=user,
         start_at=start_at,
         has_progress_notifications=has_progress_notifications,
+        log_kept=log_kept,
     )
     if fleet == "fleet":
         plan = _populate(simulator, seed=seed)

@@ -7,6 +7,7 @@ older revision is told so.
 import bisect
 import random
 import threading
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,8 +18,11 @@ from simulator.kinds import RESOURCES, Resource
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
+# As an API server does, which keeps 75 s of events at least and so many at most; here for longer, in real time.
 _EVENTS_KEPT: Final = 100_000
-_LOG_KEPT: Final = 500_000
+_FEWEST_EVENTS_KEPT: Final = 100
+_EVENT_SECONDS_KEPT: Final = 300.0
+LOG_KEPT: Final = 500_000
 
 
 class Change(NamedTuple):
@@ -52,12 +56,13 @@ class Stored:
 
 
 class Event(NamedTuple):
-    """`before` is what the event replaced; selectors need it."""
+    """`before` is what the event replaced; selectors need it. `at` is when, on the monotonic clock."""
 
     resource_version: int
     type: EventType
     stored: Stored
     before: Stored | None
+    at: float
 
 
 @dataclass(slots=True)
@@ -80,11 +85,21 @@ class Snapshot(NamedTuple):
 class Store:
     """Thread-safe. `changed` is notified after every write."""
 
-    def __init__(self, *, stamp: Callable[[], str], seed: int, first_revision: int) -> None:
+    def __init__(
+        self,
+        *,
+        stamp: Callable[[], str],
+        seed: int,
+        first_revision: int,
+        log_kept: int = LOG_KEPT,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.changed = threading.Condition(threading.RLock())
         self.log: list[Change] = []
         self.revision = first_revision
         self._stamp = stamp
+        self._log_kept = log_kept
+        self._monotonic = monotonic
         self._random = random.Random(f"store {seed}")  # noqa: S311 -- repeatable, not secret
         self._collections = {
             kind: _Collection(history_start=first_revision, cache_version=first_revision)
@@ -242,19 +257,26 @@ class Store:
             collection.objects.pop(stored.key, None)
         else:
             collection.objects[stored.key] = stored
-        collection.events.append(Event(stored.resource_version, type_, stored, before))
+        now = self._monotonic()
+        collection.events.append(Event(stored.resource_version, type_, stored, before, now))
         self.log.append(Change(type_, stored.kind, stored.key, stored.resource_version))
-        self._trim(collection)
+        self._trim(collection, now=now)
         self.changed.notify_all()
         return stored
 
-    def _trim(self, collection: _Collection) -> None:
-        if len(collection.events) > 2 * _EVENTS_KEPT:
-            dropped = collection.events[:-_EVENTS_KEPT]
-            collection.history_start = dropped[-1].resource_version
-            collection.events = collection.events[-_EVENTS_KEPT:]
-        if len(self.log) > 2 * _LOG_KEPT:
-            del self.log[:-_LOG_KEPT]
+    def _trim(self, collection: _Collection, *, now: float) -> None:
+        """Once as much again has gathered as is kept, so that it costs nothing worth naming."""
+        events = collection.events
+        is_old = now - events[0].at > 2 * _EVENT_SECONDS_KEPT
+        if len(events) > 2 * _EVENTS_KEPT or (is_old and len(events) > 2 * _FEWEST_EVENTS_KEPT):
+            old = bisect.bisect_left(events, now - _EVENT_SECONDS_KEPT, key=lambda event: event.at)
+            count = min(max(old, len(events) - _EVENTS_KEPT), len(events) - _FEWEST_EVENTS_KEPT)
+            collection.history_start = max(
+                collection.history_start, events[count - 1].resource_version
+            )
+            del events[:count]
+        if len(self.log) > 2 * self._log_kept:
+            del self.log[: len(self.log) - self._log_kept]
 
     def forget_history(self) -> None:
         """As after a start of the API server: every revision before this one is too old."""

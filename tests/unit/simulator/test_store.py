@@ -135,3 +135,50 @@ def test_deleted_object_carries_the_revision_of_its_deletion(store: Store) -> No
 
     assert deleted is not None
     assert deleted.decoded()["metadata"]["resourceVersion"] == "102"
+
+
+class Monotonic:
+    """A clock that moves when it is told to."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def change_for(store: Store, clock: Monotonic, *, seconds: int) -> None:
+    """One change a second."""
+    for _ in range(seconds):
+        clock.now += 1
+        store.put(resource_slice("w0", devices=[{"name": f"gpu-{clock.now:.0f}"}]))
+
+
+def test_store_that_changes_for_hours_keeps_minutes_of_events() -> None:
+    clock = Monotonic()
+    store = Store(
+        stamp=lambda: "2026-11-29T12:00:00Z",
+        seed=1,
+        first_revision=100,
+        log_kept=50,
+        monotonic=clock,
+    )
+
+    change_for(store, clock, seconds=3 * 3600)
+
+    oldest = store.history_start("ResourceSlice")
+    events = store.events_after("ResourceSlice", oldest)
+    assert 300 <= len(events) <= 602
+    assert events[0].resource_version == oldest + 1
+    assert 50 <= len(store.log) <= 100
+
+
+def test_store_of_rare_changes_keeps_the_latest_ones_however_old() -> None:
+    clock = Monotonic()
+    store = Store(stamp=str, seed=1, first_revision=100, monotonic=clock)
+    change_for(store, clock, seconds=60)
+
+    clock.now += 24 * 3600
+    change_for(store, clock, seconds=1)
+
+    assert store.history_start("ResourceSlice") == 100
+    assert len(store.events_after("ResourceSlice", 100)) == 61
