@@ -34,6 +34,15 @@ class Cluster(models.Model):
     capabilities = models.JSONField(null=True)
     discovered_at = models.DateTimeField(null=True)
 
+    # What tells it from another cluster under the same name, see `kube.identity`; all empty until it first answered.
+    kube_system_uid = models.TextField(blank=True)
+    authority = models.TextField(blank=True)
+    server = models.TextField(blank=True)
+    # The cluster that had this name before and was another one.
+    replaces = models.OneToOneField(
+        "self", on_delete=models.SET_NULL, null=True, related_name="replaced_by"
+    )
+
     # What `queries.clusters` reads beside the row: [{"subject", "number"}].
     revision_rows: list[dict[str, Any]]
 

@@ -72,8 +72,8 @@ def clusters(snapshot: Snapshot) -> QuerySet[Cluster]:
 
 
 def cluster(snapshot: Snapshot, cluster_id: int) -> Cluster:
-    """One cluster with its kinds; raises Cluster.DoesNotExist."""
-    return clusters(snapshot).get(pk=cluster_id)
+    """One cluster with its kinds, and those that had or have its name; raises Cluster.DoesNotExist."""
+    return clusters(snapshot).select_related("replaces", "replaced_by").get(pk=cluster_id)
 
 
 def clusters_named(text: str) -> Q:

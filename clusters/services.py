@@ -15,6 +15,7 @@ from django.db.models.functions import Greatest
 from clusters import registry
 from clusters.choices import CLUSTER, PoolStatusMode, Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, Gap
+from kube.identity import Identity
 from kube.targets import Target
 
 if TYPE_CHECKING:
@@ -80,6 +81,11 @@ def _ensure_cluster(wanted: WatchedCluster, *, now: datetime) -> Cluster:
     if not is_new and any(getattr(cluster, name) != value for name, value in fields.items()):
         _set(cluster.pk, **fields)
         cluster.refresh_from_db()
+    _ensure_kinds(cluster)
+    return cluster
+
+
+def _ensure_kinds(cluster: Cluster) -> None:
     ClusterKind.objects.bulk_create(
         [
             ClusterKind(cluster=cluster, kind=entry.name, record_version=entry.record_version)
@@ -87,7 +93,52 @@ def _ensure_cluster(wanted: WatchedCluster, *, now: datetime) -> Cluster:
         ],
         ignore_conflicts=True,
     )
-    return cluster
+
+
+def recognise(cluster_id: int, found: Identity, *, now: datetime) -> bool:
+    """Whether this is the cluster whose data we have; if it is another one, that begins anew under the name.
+
+    What is known of the earlier one stays readable, under a name that says until when it was there.
+    """
+    with transaction.atomic():
+        row = Cluster.objects.select_for_update().get(pk=cluster_id)
+        before = Identity(row.kube_system_uid, row.authority, row.server)
+        if row.server and found.is_another_than(before):
+            _put_aside(row, found, now=now)
+            return False
+        joined = found.joined_with(before)
+        if joined != before:
+            _note_identity(row.pk, joined)
+    return True
+
+
+def _put_aside(row: Cluster, found: Identity, *, now: datetime) -> None:
+    name = row.name
+    Cluster.objects.filter(pk=row.pk).update(
+        name=f"{name} (until {now:%Y-%m-%d %H:%M:%S})",
+        is_watched=False,
+    )
+    successor = Cluster.objects.create(
+        name=name,
+        source=row.source,
+        kubeconfig_path=row.kubeconfig_path,
+        context=row.context,
+        url=row.url,
+        is_watched=row.is_watched,
+        is_paused=row.is_paused,
+        pool_status_mode=row.pool_status_mode,
+        created_at=now,
+        replaces=row,
+    )
+    _note_identity(successor.pk, found)
+    _ensure_kinds(successor)
+    raise_revisions([row.pk, successor.pk], [CLUSTER])
+
+
+def _note_identity(cluster_id: int, found: Identity) -> None:
+    Cluster.objects.filter(pk=cluster_id).update(
+        kube_system_uid=found.uid, authority=found.authority, server=found.server
+    )
 
 
 def target_of(cluster: Cluster) -> Target:

@@ -70,6 +70,8 @@ class Pass:
         self._current: set[str] = set()
         self._answered: set[str] = set()
         self._failure: KindFailure | None = None
+        # Of all kinds that could not be read, in the words of the door.
+        self.failure_codes: set[str] = set()
         self._is_stopped = False
         self._readers = readers
         self._threads = [
@@ -172,6 +174,7 @@ class Pass:
             self._current.discard(message.kind)
             self._answered.discard(message.kind)
             self._failure = message.failure
+            self.failure_codes.add(message.failure.code)
         elif isinstance(message, ReaderCrashed):
             raise message.error
 

@@ -39,6 +39,8 @@ from objects.choices import Op
 from objects.services.log import Change
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kube.connect import Connection
     from kube.kinds import ServedResource
 
@@ -57,8 +59,10 @@ _OPS: Final = {"added": Op.ADDED, "modified": Op.MODIFIED, "deleted": Op.DELETED
 class Round:
     """What the readers of one pass share: until when they go on, and who is in a full read."""
 
-    def __init__(self, *, seconds: float) -> None:
+    def __init__(self, *, seconds: float, confirm: Callable[[], None] = lambda: None) -> None:
         self._deadline = time.monotonic() + seconds
+        # Raises when another cluster answers than the one whose objects we have; called before everything of a kind is read.
+        self.confirm = confirm
         self._reading: set[str] = set()
         # The writer still has figures to derive: readers go on, so that nothing is missed meanwhile.
         self.is_writer_busy = False
@@ -136,6 +140,7 @@ class Reader:
 
     def _read_all(self) -> None:
         self.round.set_reading(self.kind, is_reading=True)
+        self.round.confirm()
         self.channel.put(ReadingBegan(self.kind))
         stored = queries.living_digests(self.cluster_id, self.kind)
         database.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,13 +12,8 @@ import psycopg
 import redis
 import structlog
 from django.core.cache import cache
-from django.db import (
-    DEFAULT_DB_ALIAS,
-    InterfaceError,
-    OperationalError,
-    connections,
-    transaction,
-)
+from django.db import InterfaceError, OperationalError, transaction
+from django.db import connection as database
 from django.db.models import Exists, OuterRef, Q
 
 from clusters import services as clusters
@@ -25,7 +21,7 @@ from clusters.choices import ReadState
 from clusters.models import Cluster, ClusterKind
 from clusters.services import KindFailure
 from dra.values import Release
-from ingest import leases
+from ingest import connections, leases
 from ingest.channel import Channel
 from ingest.configured import Configuration, configured_clusters
 from ingest.database import give_back
@@ -35,7 +31,7 @@ from ingest.stopping import is_stopping, stopped_by
 from ingest.writing import Tally, Writer
 from kube.capabilities import Capabilities
 from kube.connect import Connection, connect
-from kube.discovery import discover
+from kube.discovery import discover, read_identity
 from kube.failures import KubeFailure
 from objects.services.partitions import LOG, ensure_partitions
 from objects.services.staging import open_cursor
@@ -57,6 +53,8 @@ _SYNC_LEASE: Final = "sync "
 _LEASE_BEYOND_WINDOW_SECONDS: Final = 15.0
 # API servers send no bookmark in shorter windows.
 SHORTEST_WINDOW_SECONDS: Final = 5.0
+# Failures that say nothing of the connection.
+_OF_ONE_KIND: Final = frozenset({"forbidden", "not_found", "throttled"})
 _CHANNEL_BYTES: Final = 16 << 20
 # A pass that was over so soon had nothing to read.
 _SHORTEST_PASS_SECONDS: Final = 1.0
@@ -95,7 +93,7 @@ def follow_cluster(
         why = str(error).partition("\n")[0]
         log.warning("the database cannot be used", cluster=cluster_id, why=why)
         _note_database_away(now=clock())
-        connections[DEFAULT_DB_ALIAS].close()
+        database.close()
         return None
     was_short = time.monotonic() - began < _SHORTEST_PASS_SECONDS
     if was_short or result.is_busy or result.failure or is_stopping():
@@ -129,11 +127,17 @@ def _sync(cluster: Cluster, *, seconds: float, clock: Callable[[], datetime]) ->
     now = clock()
     ensure_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=now)
     try:
-        connection = connect(clusters.target_of(cluster))
+        connection, is_new = connections.connection_to(cluster)
+        recognition = _Recognition(cluster.pk, connection, clock)
+        if is_new:
+            recognition.confirm()
         capabilities = capabilities_of(cluster, connection, clock=clock)
     except KubeFailure as failure:
+        connections.forget(cluster.pk)
         fail_cluster(cluster.pk, failure, now=clock())
         return SyncResult(failure=failure.message)
+    except _AnotherCluster as another:
+        return SyncResult(failure=str(another))
     rows = {row.kind: row for row in ClusterKind.objects.filter(cluster=cluster)}
     _note_absence(rows, now=now)
     writer = Writer(
@@ -148,10 +152,56 @@ def _sync(cluster: Cluster, *, seconds: float, clock: Callable[[], datetime]) ->
     )
     writer.begin()
     due = _due(writer, rows, capabilities, now=now)
-    readers = _readers(connection, cluster.pk, due, writer.cursors, seconds=seconds)
+    shared = Round(seconds=seconds, confirm=recognition.confirm)
+    readers = _readers(connection, cluster.pk, due, writer.cursors, shared)
     writer.reading |= {reader.kind for reader in readers if not reader.resource_version}
-    Pass(cluster.pk, writer, readers, clock).run()
+    one = Pass(cluster.pk, writer, readers, clock)
+    try:
+        one.run()
+    except _AnotherCluster as another:
+        return SyncResult(tallies=writer.tallies, failure=str(another))
+    if one.failure_codes - _OF_ONE_KIND:
+        connections.forget(cluster.pk)
     return SyncResult(tallies=writer.tallies)
+
+
+class _AnotherCluster(Exception):
+    """What answers is not the cluster whose data we have; that begins anew, in a row of its own."""
+
+    def __init__(self) -> None:
+        super().__init__("Another cluster answers under this name; it is read from its beginning.")
+
+
+class _Recognition:
+    """Finds out, once in a pass and from any of its threads, whether it is still the same cluster that answers.
+
+    A cluster that is made anew cuts connections and knows nothing of our cursors. So it is enough to ask whenever a connection is made,
+    and before everything of a kind is read.
+    """
+
+    def __init__(
+        self, cluster_id: int, connection: Connection, clock: Callable[[], datetime]
+    ) -> None:
+        self._cluster_id = cluster_id
+        self._connection = connection
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._is_confirmed = False
+
+    def confirm(self) -> None:
+        """Raises _AnotherCluster; KubeFailure when nobody answers."""
+        with self._lock:
+            if self._is_confirmed:
+                return
+            give_back()
+            with stopped_by(self._connection.interrupt):
+                found = read_identity(self._connection)
+            if not clusters.recognise(self._cluster_id, found, now=self._clock()):
+                log.warning("another cluster answers", cluster=self._cluster_id)
+                connections.forget(self._cluster_id)
+                raise _AnotherCluster
+            give_back()
+            self._is_confirmed = True
 
 
 def capabilities_of(
@@ -250,11 +300,9 @@ def _readers(
     cluster_id: int,
     due: list[ServedResource],
     cursors: Mapping[str, str],
-    *,
-    seconds: float,
+    shared: Round,
 ) -> list[Reader]:
     channel = Channel(most_bytes=_CHANNEL_BYTES)
-    shared = Round(seconds=seconds)
     return [
         Reader(connection, served, cluster_id, cursors[served.kind], channel, shared)
         for served in due
@@ -288,7 +336,13 @@ def rediscover_cluster(cluster_id: int, *, clock: Callable[[], datetime]) -> Non
     if cluster.is_paused:
         return
     try:
-        discover_cluster(cluster, connect(clusters.target_of(cluster)), clock=clock)
+        connection = connect(clusters.target_of(cluster))
+        _Recognition(cluster_id, connection, clock).confirm()
+        discover_cluster(cluster, connection, clock=clock)
+        connection.close()
+    except _AnotherCluster:
+        # The next round asks it under its new row.
+        return
     except KubeFailure as failure:
         clusters.record_reach(
             cluster_id, reach_of(failure.code), message=failure.message, now=clock()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import threading
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -18,11 +21,21 @@ log = structlog.get_logger()
 
 _DISCOVERIES_APART_SECONDS: Final = 0.4
 _DISCOVERIES_WITHIN_SECONDS: Final = 50.0
+_END_SECONDS: Final = 3.0
+_FILES: Final = 65_536
 _room: Final = threading.BoundedSemaphore(settings.WORKER_CLUSTERS)
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+@worker_init.connect
+def _open_many_files(**_kwargs: Any) -> None:
+    """Each cluster takes a socket for each kind, and many systems allow 1,024 files unless more are asked for."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if most == resource.RLIM_INFINITY else min(_FILES, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 @worker_init.connect
@@ -44,7 +57,15 @@ def _stop(**_kwargs: Any) -> None:
 
     In a thread, because a signal may come while this one holds any lock.
     """
-    threading.Thread(target=stopping.stop_all, name="stop").start()
+    threading.Thread(target=_end, name="end", daemon=True).start()
+
+
+def _end() -> None:
+    """What has not ended after some seconds waits for a server that hangs: it loses no more than by a kill, which is nothing."""
+    stopping.stop_all()
+    time.sleep(_END_SECONDS)
+    leases.holder().end_all()
+    os._exit(0)
 
 
 @worker_shutdown.connect

@@ -71,6 +71,11 @@ class Connection:
         port = f":{parts.port}" if parts.port else ""
         return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
 
+    @property
+    def authority(self) -> str:
+        """SHA-256 of the cluster's own authorities; empty where it names none."""
+        return self._login.authority
+
     def close(self) -> None:
         """Close kept connections; the next request opens new ones."""
         self._login.close()

@@ -11,7 +11,18 @@ from typing import Any, Final
 
 from kube.capabilities import Capabilities, Right, ServerVersion
 from kube.connect import Connection, Watchdog
-from kube.failures import Forbidden, NotFound, Rejected, Unauthorized
+from kube.failures import (
+    CertificateError,
+    ConfigError,
+    Forbidden,
+    KubeFailure,
+    NotFound,
+    Rejected,
+    TimedOut,
+    Unauthorized,
+    Unreachable,
+)
+from kube.identity import Identity
 from kube.kinds import DRA_GROUP, KINDS, Kind, ServedResource, served
 
 API_SERVER: Final = "kube-apiserver"
@@ -27,7 +38,26 @@ _REVIEWS_PATH: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _GATE: Final = re.compile(
     rb'^kubernetes_feature_enabled\{[^}]*\bname="([A-Za-z0-9_]+)"[^}]*\} ([01])\b'
 )
+_KUBE_SYSTEM_PATH: Final = "/api/v1/namespaces/kube-system"
+_IDENTITY_SECONDS: Final = 10.0
 _METRICS_SECONDS: Final = 20.0
+
+
+def read_identity(connection: Connection) -> Identity:
+    """Who answers. Raises what says that nobody does; that we may not look at the namespace is an answer."""
+    try:
+        found = connection.get_json(_KUBE_SYSTEM_PATH, timeout=_IDENTITY_SECONDS)
+    except (Unreachable, TimedOut, CertificateError, ConfigError):
+        raise
+    except KubeFailure:
+        found = None
+    metadata = found.get("metadata") if isinstance(found, dict) else None
+    uid = metadata.get("uid") if isinstance(metadata, dict) else None
+    return Identity(
+        uid=uid if isinstance(uid, str) else "",
+        authority=connection.authority,
+        server=connection.host,
+    )
 
 
 def discover(connection: Connection, *, previous: Capabilities | None) -> Capabilities:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -9,6 +9,7 @@ from clusters import services
 from clusters.choices import PoolStatusMode, Reach, Source
 from clusters.models import Cluster, ClusterKind, Gap
 from clusters.services import KindFailure
+from kube.identity import Identity
 from kube.targets import Target
 from tests.factories.clusters import NOON, revisions, watched_cluster
 
@@ -284,3 +285,57 @@ def test_kind_with_negative_failures_is_refused() -> None:
 def test_cluster_without_a_name_is_refused() -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         Cluster.objects.create(name="", source=Source.SIMULATED, created_at=NOON)
+
+
+def known(cluster: Cluster, found: Identity, *, now: datetime = NOON) -> bool:
+    return services.recognise(cluster.pk, found, now=now)
+
+
+def test_recognise_a_cluster_that_moved_as_the_same() -> None:
+    cluster = watched_cluster()
+
+    first = known(cluster, Identity("uid", "ca", "https://old"))
+    moved = known(cluster, Identity("uid", "another ca", "https://new"))
+
+    cluster.refresh_from_db()
+    assert (first, moved) == (True, True)
+    assert (cluster.kube_system_uid, cluster.authority, cluster.server) == (
+        "uid",
+        "another ca",
+        "https://new",
+    )
+    assert Cluster.objects.count() == 1
+
+
+def test_recognise_a_cluster_whose_uid_may_no_longer_be_read_keeps_it() -> None:
+    cluster = watched_cluster()
+    known(cluster, Identity("uid", "ca", "https://old"))
+
+    assert known(cluster, Identity("", "ca", "https://old"))
+
+    cluster.refresh_from_db()
+    assert cluster.kube_system_uid == "uid"
+
+
+def test_cluster_made_anew_begins_anew_under_its_name_and_the_earlier_one_stays() -> None:
+    cluster = watched_cluster("one")
+    read_once(cluster)
+    services.set_pool_status_mode(cluster.pk, PoolStatusMode.OFF)
+    known(cluster, Identity("uid-1", "ca", "https://same"))
+
+    is_same = known(cluster, Identity("uid-2", "ca", "https://same"), now=NOON + MINUTE)
+
+    successor = Cluster.objects.get(name="one")
+    cluster.refresh_from_db()
+    assert is_same is False
+    assert (successor.replaces_id, successor.is_watched, successor.capabilities) == (
+        cluster.pk,
+        True,
+        None,
+    )
+    assert (successor.pool_status_mode, successor.url) == ("off", cluster.url)
+    assert successor.kube_system_uid == "uid-2"
+    assert set(successor.kinds.values_list("resource_version", flat=True)) == {""}
+    assert (cluster.name, cluster.is_watched) == ("one (until 2026-11-29 12:01:00)", False)
+    assert kind(cluster).resource_version == "10"
+    assert watched_cluster("one").pk == successor.pk

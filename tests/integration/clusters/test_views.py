@@ -4,7 +4,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from clusters import services
 from clusters.models import Cluster
+from kube.identity import Identity
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
@@ -160,6 +162,24 @@ def test_cluster_page_says_what_is_served_allowed_and_read(visit: Visit, cluster
     gates = page.one("section", aria_labelledby="gates-title").one("tbody")
     assert [cell.text for cell in gates.all("tr")[0].all()] == ["DRAPartitionableDevices", "on"]
     assert page.facts()["Nodes"] == "unknown"
+
+
+def test_cluster_page_of_one_made_anew_says_so_and_leads_to_the_one_before(
+    visit: Visit, cluster: Cluster
+) -> None:
+    name = cluster.name
+    services.recognise(cluster.pk, Identity("uid-1", "", "http://a"), now=NOON)
+    services.recognise(cluster.pk, Identity("uid-2", "", "http://a"), now=NOON)
+    successor = Cluster.objects.get(name=name)
+
+    page, before = visit(f"/clusters/{successor.pk}/"), visit(f"/clusters/{cluster.pk}/")
+
+    assert [
+        (link.text, link.attributes["href"]) for link in page.all("a") if "until" in link.text
+    ] == [(f"{name} (until 2026-03-01 12:00:00)", f"/clusters/{cluster.pk}/")]
+    assert "another cluster answers under this name" in page.text
+    assert "another cluster answers under its name" in before.text
+    assert "No longer watched. This is what was stored." in before.text
 
 
 def test_cluster_page_before_discovery_knows_nothing(visit: Visit) -> None:

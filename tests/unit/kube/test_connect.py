@@ -622,3 +622,24 @@ def test_host_is_told_without_credentials() -> None:
     connection: Connection = connect(Target("url", url="http://user:secret@127.0.0.1:8080/base/"))
 
     assert connection.host == "http://127.0.0.1:8080/base"
+
+
+def test_kubeconfig_that_changed_is_read_again(tmp_path: Path, serve: Serve) -> None:
+    server, _ = serve(reply_json(VERSION))
+    target = kubeconfig(tmp_path, "http://127.0.0.1:1")
+    before = connect(target).host
+
+    kubeconfig(tmp_path, server.url)
+
+    assert (before, connect(target).host) == ("http://127.0.0.1:1", server.url)
+
+
+def test_answer_that_is_being_read_can_be_interrupted(serve: Serve) -> None:
+    _, connection = serve(Reply(200, {}, (b"{", 60.0), framing="chunked"))
+    chunks = connection.chunks("/version", {}, read_timeout=60, accept_gzip=False)
+    next(chunks)
+
+    connection.interrupt()
+
+    with pytest.raises(Unreachable):
+        list(chunks)
