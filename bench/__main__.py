@@ -60,6 +60,10 @@ MEASUREMENTS = {
         lambda: run_module("freshness"),
     ),
     "kills": ("100 kills of the worker at random moments", measure_kills),
+    "many": (
+        "a hundred clusters followed by one worker",
+        lambda: run_module("many"),
+    ),
     "outages": (
         "Postgres, API server and disk away for a while",
         lambda: run_module("outages"),

@@ -70,12 +70,19 @@ def live(simulator: Any, places: list[tuple[str, str]]) -> None:
     print(json.dumps(made), flush=True)
 
 
-def change(simulator: Any, place: tuple[str, str], *, step: int, number: int) -> str:
+def change(
+    simulator: Any,
+    place: tuple[str, str],
+    *,
+    step: int,
+    number: int,
+    driver: str = workloads.NIC,
+) -> str:
     """One step in the life of one claim; its resourceVersion."""
     pool, device = place
     node: Any = SimpleNamespace(name=pool)
     rng = random.Random(f"life {number}")
-    claim = workloads.allocated_claim(rng, node, workloads.NIC, device, number=10**6 + number)
+    claim = workloads.allocated_claim(rng, node, driver, device, number=10**6 + number)
     metadata = claim["metadata"]
     if step == len(LIFE_SECONDS) - 1:
         simulator.delete("ResourceClaim", metadata["name"], namespace=metadata["namespace"])
