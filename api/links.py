@@ -13,25 +13,26 @@ class Links:
 
     def cluster(self, number: int) -> str:
         """One cluster."""
-        return self._under("clusters", number)
+        return self.one("clusters", number)
 
     def pool(self, number: int) -> str:
         """One pool."""
-        return self._under("pools", number)
+        return self.one("pools", number)
 
     def device(self, number: int) -> str:
         """One device."""
-        return self._under("devices", number)
+        return self.one("devices", number)
 
     def resource_slice(self, number: int) -> str:
         """One ResourceSlice."""
-        return self._under("resource-slices", number)
+        return self.one("resource-slices", number)
 
     def status_request(self, number: int) -> str:
         """One pool status request."""
-        return self._under("pool-status-requests", number)
+        return self.one("pool-status-requests", number)
 
-    def _under(self, name: str, number: int) -> str:
+    def one(self, name: str, number: int) -> str:
+        """One thing of the list that has this name among the URLs of the API."""
         address = self._lists.get(name)
         if address is None:
             address = self._request.build_absolute_uri(reverse(f"api:{name}"))

@@ -18,7 +18,6 @@ from dra.shapes.members import ID_PATTERN
 
 Json = dict[str, Any]
 
-TAGS = ("Clusters", "Pools", "Devices", "ResourceSlices", "Pool status requests")
 PROBLEMS: Mapping[str, str] = {
     "400": "A parameter that is not known, or a value that cannot be used.",
     "401": "No sign-in, or a token that is not in force.",
@@ -181,7 +180,9 @@ class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
 
 
 def add_tags(result: Json, **kwargs: Any) -> Json:
-    """A hook of drf-spectacular: the order of tags."""
+    """A hook of drf-spectacular: tags in the order of the addresses."""
     del kwargs
-    result["tags"] = [{"name": name} for name in TAGS]
+    operations = [each for methods in result["paths"].values() for each in methods.values()]
+    tags = dict.fromkeys(tag for each in operations for tag in each.get("tags", ()))
+    result["tags"] = [{"name": name} for name in tags]
     return result

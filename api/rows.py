@@ -33,17 +33,17 @@ def pool(row: models.Pool, known: Known, links: Links) -> shapes.Pool:
             kind=row.node_kind,  # type: ignore[arg-type]  # one of its choices
             text=row.node_name or row.node_selection,
         ),
-        devices=_device_counts(row),
+        devices=device_counts(row),
         partitions=convert(row.partitions, list[shapes.Partition]),
         capacity=_capacity(row.capacity),
-        problems=_problems(row.problems),
+        problems=problems(row.problems),
         observed_at=fresh.observed_at,
         source=fresh.source,
         resource_versions=fresh.resource_versions,
     )
 
 
-def _device_counts(row: models.Pool) -> shapes.DeviceCounts:
+def device_counts(row: models.Pool) -> shapes.DeviceCounts:
     return shapes.DeviceCounts(
         total=row.devices_total,
         seen=row.devices_seen,
@@ -91,7 +91,7 @@ def _device_members(row: models.Device, known: Known, links: Links) -> dict[str,
         "attributes": _sorted(row.attributes),
         "capacity": _capacity(row.capacity),
         "taints": convert(row.taints, list[shapes.Taint]),
-        "problems": _problems(row.problems),
+        "problems": problems(row.problems),
         "slice_id": str(row.slice_object_id),
         "slice_url": links.resource_slice(row.slice_object_id),
         "observed_at": fresh.observed_at,
@@ -134,7 +134,7 @@ def resource_slice(
         node=row.node_name,
         node_kind=row.node_kind,  # type: ignore[arg-type]  # one of its choices
         device_count=row.device_count,
-        problems=_problems(row.problems),
+        problems=problems(row.problems),
         changed_at=row.since,
         observed_at=fresh.observed_at,
         source=fresh.source,
@@ -265,7 +265,7 @@ def _capacity(stored: list[Any]) -> list[shapes.Capacity]:
     return convert(stored, list[shapes.Capacity])
 
 
-def _problems(stored: list[Any]) -> list[shapes.Problem]:
+def problems(stored: list[Any]) -> list[shapes.Problem]:
     return [
         shapes.Problem(code=each["code"], message=words_of(each), parameters=each["parameters"])
         for each in stored

@@ -36,6 +36,8 @@ class Freshness:
     failures: tuple[ClusterKind, ...]
     # By subject; one that is not there has never changed.
     revisions: Mapping[str, int]
+    # Of each kind that was read: the latest moment at which what is stored was known to be what there is.
+    read_at: Mapping[str, datetime]
 
     @property
     def source(self) -> str:
@@ -111,6 +113,7 @@ def _freshness(found: Cluster) -> Freshness:
             if kind.state in {ReadState.FAILING, ReadState.FORBIDDEN}
         ),
         revisions={row["subject"]: row["number"] for row in found.revision_rows},
+        read_at={kind.kind: kind.last_synced_at for kind in kinds.values() if kind.last_synced_at},
     )
 
 

@@ -70,6 +70,8 @@ class Listing(Generic[M, W]):
     # The template of its rows, under templates/rows.
     rows: str
     placeholder: Promise | str = ""
+    # Of other revisions, where its rows show something of them as well.
+    also_subjects: tuple[str, ...] = ()
     # Parameters of the page beside filters, sort and cursor.
     page_parameters: tuple[str, ...] = field(default=())
 

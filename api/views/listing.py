@@ -48,7 +48,7 @@ class ListView(SnapshotView, Generic[M]):
 
     @property
     def subjects(self) -> tuple[str, ...]:  # type: ignore[override]  # follows from the declaration
-        return (self.listing.subject,)
+        return (self.listing.subject, *self.listing.also_subjects)
 
     @property
     def described(self) -> Sequence[OpenApiParameter]:

@@ -9,9 +9,10 @@ from django.utils.translation import gettext as _
 
 from clusters.choices import ReadState
 from clusters.views.frame import Scope, grant_command
+from kube.kinds import RESOURCE_SLICE
 
 _REASONS: Final[Mapping[str, str]] = {
-    ReadState.WATCHING: "no-driver",
+    ReadState.WATCHING: "none",
     ReadState.READING: "not-read",
     ReadState.WAITING: "not-read",
     ReadState.FAILING: "failing",
@@ -30,7 +31,7 @@ class Emptiness:
     hint: str = ""
 
 
-def emptiness(scope: Scope, *, noun: Promise | str, kind: str = "ResourceSlice") -> Emptiness:
+def emptiness(scope: Scope, *, noun: Promise | str, kind: str = RESOURCE_SLICE.name) -> Emptiness:
     """Why nothing is there to list, by how far `kind` was read."""
     if scope.is_missing:
         return no_such_cluster(scope, noun=noun)
@@ -40,6 +41,8 @@ def emptiness(scope: Scope, *, noun: Promise | str, kind: str = "ResourceSlice")
     # Of several clusters, the one that could have something says why it has nothing.
     for state, reason in _REASONS.items():
         if state in states:
+            if reason == "none" and kind == RESOURCE_SLICE.name:
+                reason = "no-driver"
             command = grant_command(kind) if reason == "forbidden" else ""
             return Emptiness(reason, noun, command=command)
     return Emptiness("not-read", noun)

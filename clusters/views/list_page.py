@@ -13,8 +13,10 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from clusters import registry
 from clusters.views.emptiness import Emptiness, emptiness, no_such_cluster
 from clusters.views.live import Live, LivePage, live_page
+from kube.kinds import RESOURCE_SLICE
 from ui.lists import CURSOR, SORT, Choice, Column, Export, Filter, ListView, list_view
 from ui.paging import InvalidCursor, Page, keyset_page
 from ui.parameters import Parameter, Refusal
@@ -103,7 +105,8 @@ def list_page(
 
     @live_page(page="lists/page.html", fragment="lists/_list.html")
     def view(request: HttpRequest, scope: Scope) -> Live:
-        return Live(scope.state(listing.subject), lambda: {"page": _page(shown, request, scope)})
+        state = scope.state(listing.subject, *listing.also_subjects)
+        return Live(state, lambda: {"page": _page(shown, request, scope)})
 
     return view
 
@@ -190,7 +193,11 @@ def _answered(shown: _Shown[M, W], request: HttpRequest, scope: Scope, wanted: W
 def _why_empty(shown: _Shown[M, W], scope: Scope, *, is_filtered: bool) -> Emptiness:
     if is_filtered:
         return Emptiness("no-match", shown.listing.noun)
-    return shown.why_empty(scope) if shown.why_empty else emptiness(scope, noun=shown.listing.noun)
+    if shown.why_empty:
+        return shown.why_empty(scope)
+    is_kind = registry.watched_kind(shown.listing.subject) is not None
+    kind = shown.listing.subject if is_kind else RESOURCE_SLICE.name
+    return emptiness(scope, noun=shown.listing.noun, kind=kind)
 
 
 def _rows(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from dra.catalogue import Severity
 from dra.problems import severity_of
 from pools.choices import Outcome
-from pools.models import Device, Pool, ResourceSlice
+from pools.models import Device, Pool
 from pools.queries import Facet
 from ui.formatting import number, quantity
 from ui.words import remedy_of, words_of
@@ -66,12 +66,18 @@ class ShownCapacity:
     total: Any
 
 
+class HasProblems(Protocol):
+    """A row that has problems, by code and parameters."""
+
+    problems: Any
+
+
 def counts_of(pool: Pool) -> dict[str, int | None]:
     """Devices by state, in the shape of the REST API."""
     return {name: getattr(pool, f"devices_{name}") for name in COUNTS}
 
 
-def problems_of(row: Pool | Device | ResourceSlice) -> tuple[ShownProblem, ...]:
+def problems_of(row: HasProblems) -> tuple[ShownProblem, ...]:
     """The problems of a row, worst first."""
     shown = [_shown(each) for each in row.problems]
     order = ("error", "warning", "info")
