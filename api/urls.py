@@ -1,7 +1,7 @@
 from django.urls import path
 
 from api.renderers import OpenAPIYAML
-from api.views import details, history, index, lists, schema
+from api.views import details, history, index, lists, nodes, schema
 
 app_name = "api"
 
@@ -16,6 +16,8 @@ urlpatterns = [
     path("docs/", schema.docs, name="docs"),
     path("clusters/", lists.ClusterList.as_view(), name="clusters"),
     path("clusters/<int:id>/", details.ClusterDetail.as_view(), name="cluster"),
+    path("nodes/", nodes.NodeList.as_view(), name="nodes"),
+    path("nodes/<int:id>/", nodes.NodeDetail.as_view(), name="node"),
     path("pools/", lists.PoolList.as_view(), name="pools"),
     path("pools/<int:id>/", details.PoolDetail.as_view(), name="pool"),
     path("pools/<int:id>/history/", history.PoolHistory.as_view(), name="pool-history"),

@@ -3,6 +3,7 @@ from django.urls import path
 from pools.views import (
     device_detail,
     device_list,
+    nodes,
     pool_detail,
     pool_list,
     slice_detail,
@@ -18,6 +19,8 @@ urlpatterns = [
     path("pools/<int:pool_id>/", pool_detail.pool_detail, name="detail"),
     path("devices/", device_list.device_list, name="device_list"),
     path("devices/<int:device_id>/", device_detail.device_detail, name="device_detail"),
+    path("nodes/", nodes.node_list, name="node_list"),
+    path("nodes/<int:node_id>/", nodes.node_detail, name="node_detail"),
     path("resource-slices/", slice_list.slice_list, name="slice_list"),
     path("resource-slices/<int:object_id>/", slice_detail.slice_detail, name="slice_detail"),
     path("pool-status-requests/", status_request_list.status_list, name="status_list"),

@@ -127,6 +127,7 @@ NAVIGATION: Final = (
             NavItem(_("Overview"), "overview", _ROOT, "o"),
             NavItem(_("Pools"), "pools", "pools:list", "p"),
             NavItem(_("Devices"), "devices", "pools:device_list", "d"),
+            NavItem(_("Nodes"), "nodes", "pools:node_list", "n"),
             NavItem(_("Resource slices"), "slices", "pools:slice_list", "s"),
         ),
     ),

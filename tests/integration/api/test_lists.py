@@ -12,7 +12,7 @@ SOURCE = (
     "computed from ResourceSlices at 81273, ResourceClaims at 81273, DeviceTaintRules at 81273"
 )
 VERSIONS = {"ResourceSlice": "81273", "ResourceClaim": "81273", "DeviceTaintRule": "81273"}
-LISTS = ("clusters", "pools", "devices", "resource-slices", "pool-status-requests")
+LISTS = ("clusters", "pools", "devices", "nodes", "resource-slices", "pool-status-requests")
 # Sign-in 1, the snapshot 4, clusters 2, gaps 1, page 1, count 1. The list of clusters reads their kinds once more, that of
 # slices the ids of their pools.
 QUERIES = {"clusters": 11, "resource-slices": 11}
@@ -27,6 +27,7 @@ def fill(rows: int) -> None:
         cluster = api_rows.cluster(f"cluster-{number}")
         pool = api_rows.pool(cluster, f"node-{number}")
         api_rows.device(pool)
+        api_rows.node(cluster)
         api_rows.resource_slice(pool, object_id=number + 1)
         api_rows.status_request(cluster)
         api_rows.gap(cluster)
@@ -496,6 +497,7 @@ def test_links_of_a_row_open(api: Client, get: Any, name: str, member: str) -> N
         api_rows.resource_slice(pool), {"kind": "ResourceSlice", "spec": {"pool": {}}}
     )
     api_rows.status_request(pool.cluster)
+    api_rows.node(pool.cluster)
 
     (row,) = get(f"{name}/")["results"]
 

@@ -28,6 +28,8 @@ PATHS = {
     "/pools/<int:pool_id>/": "/pools/{pool}/",
     "/devices/": "/devices/",
     "/devices/<int:device_id>/": "/devices/{device}/",
+    "/nodes/": "/nodes/",
+    "/nodes/<int:node_id>/": "/nodes/{node}/",
     "/resource-slices/": "/resource-slices/",
     "/resource-slices/<int:object_id>/": "/resource-slices/1/",
     "/pool-status-requests/": "/pool-status-requests/",
@@ -39,6 +41,8 @@ PATHS = {
     "/api/v1/pools/<int:id>/history/": "/api/v1/pools/{pool}/history/",
     "/api/v1/devices/": "/api/v1/devices/",
     "/api/v1/devices/<int:id>/": "/api/v1/devices/{device}/",
+    "/api/v1/nodes/": "/api/v1/nodes/",
+    "/api/v1/nodes/<int:id>/": "/api/v1/nodes/{node}/",
     "/api/v1/resource-slices/": "/api/v1/resource-slices/",
     "/api/v1/resource-slices/<int:id>/": "/api/v1/resource-slices/1/",
     "/api/v1/pool-status-requests/": "/api/v1/pool-status-requests/",
@@ -54,6 +58,7 @@ CHANGE = (
     "UPDATE pools_device SET state = CASE %(n)s WHEN 0 THEN 'available' ELSE 'blocked' END",
     "UPDATE pools_resourceslice SET device_count = 4 + %(n)s",
     "UPDATE pools_poolstatusrequest SET pools_differing = %(n)s",
+    "UPDATE pools_node SET is_ready = (%(n)s = 0), ready_reason = 'r' || %(n)s",
     "UPDATE objects_kubeobject SET resource_version = 81273 + %(n)s",
     "UPDATE clusters_revision SET number = 1 + %(n)s",
 )
@@ -95,6 +100,7 @@ def ids(soon: None, change: Callable[[int], None]) -> dict[str, Any]:
         "cluster": cluster.pk,
         "pool": pool.id,
         "device": device.id,
+        "node": api_rows.node(cluster, "node-1").id,
         "request": request.pk,
     }
 

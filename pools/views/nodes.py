@@ -1,0 +1,211 @@
+"""Nodes: what does each offer and hold?"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from clusters.choices import POOLS
+from clusters.views.detail_page import DetailPage, one_of_a_list
+from clusters.views.frame import Scope
+from clusters.views.kubectl import kubectl
+from clusters.views.list_page import Asked, Content, list_page
+from clusters.views.live import Live
+from kube.kinds import NODE
+from objects import queries as object_queries
+from pools.listings.node_list import NODES, READINESS
+from pools.models import Allocation, Node, Pool
+from pools.queries.nodes import (
+    NodeFilter,
+    allocations_of,
+    node,
+    pools_of_nodes,
+    readiness_counts,
+)
+from pools.views.shared import COUNTS, ShownProblem, counts_of, fits_now, problems_of
+from pools.views.slice_detail import as_yaml
+from ui.formatting import number
+
+# Allocations that the page names; of more it says how many there are.
+MOST_HOLDERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether pods may run there, in a word."""
+
+    word: str
+    tone: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLine:
+    """One node in the list."""
+
+    node: Node
+    cluster: str
+    readiness: Readiness
+    drivers: tuple[str, ...]
+    # None: no pool is bound to the node.
+    devices: Mapping[str, int | None] | None
+    problems: tuple[ShownProblem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolOfNode:
+    """One pool whose devices can be used on the node alone."""
+
+    pool: Pool
+    devices: Mapping[str, int | None]
+    fits: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePage(DetailPage):
+    """The page of one node."""
+
+    node: Node
+    readiness: Readiness
+    pools: Sequence[PoolOfNode]
+    holders: Sequence[Allocation]
+    more_holders: int
+    facts: Sequence[tuple[str, str]]
+
+
+def _content(asked: Asked[Node, NodeFilter]) -> Content:
+    snapshot = asked.scope.snapshot
+    readiness = readiness_counts(snapshot, asked.found)
+    pools = pools_of_nodes(snapshot, asked.rows)
+    return Content(
+        answer=_list_answer(readiness),
+        lines=[_line(row, pools.get(row.id, ()), asked.scope) for row in asked.rows],
+        count=sum(readiness.values()),
+        facets={"ready": readiness},
+        kubectl=kubectl(asked.scope.only, "get", "nodes"),
+    )
+
+
+node_list = list_page(NODES, _content)
+
+
+@one_of_a_list
+def node_detail(request: HttpRequest, scope: Scope, node_id: int) -> Live:
+    """One node, also one that is gone."""
+    del request
+    try:
+        row = node(scope.snapshot, node_id)
+    except Node.DoesNotExist:
+        raise Http404(_("There is no such node.")) from None
+    only = scope.about(row.cluster_id)
+    return Live((row.id, only.state(NODE.name, POOLS)), lambda: {"page": node_page(row, only)})
+
+
+def node_page(row: Node, scope: Scope) -> NodePage:
+    """Everything about one node."""
+    pools = pools_of_nodes(scope.snapshot, [row]).get(row.id, ())
+    held = allocations_of(scope.snapshot, pools)
+    holders = list(held[:MOST_HOLDERS])
+    count = len(holders) if len(holders) < MOST_HOLDERS else held.count()
+    found = object_queries.object_body(scope.snapshot, row.cluster_id, row.object_id)
+    readiness = readiness_of(row)
+    return NodePage(
+        id="node",
+        kind=_("Node"),
+        name=row.name,
+        answer=_answer(row, readiness, pools),
+        list_title=_("Nodes"),
+        list_url=reverse("pools:node_list"),
+        fresh=scope.fresh[row.cluster_id],
+        template="pools/_node_facts.html",
+        problems=problems_of(row),
+        command=kubectl(scope.chosen, "describe", "node", row.name),
+        manifest=as_yaml(found[1]) if found else "",
+        node=row,
+        readiness=readiness,
+        pools=[PoolOfNode(pool, counts_of(pool), fits_now(pool)) for pool in pools],
+        holders=holders,
+        more_holders=count - len(holders),
+        facts=[(str(label), row.facts[name]) for name, label in _FACTS if name in row.facts],
+    )
+
+
+_FACTS = (
+    ("kubeletVersion", gettext_lazy("Kubelet")),
+    ("kernelVersion", gettext_lazy("Kernel")),
+    ("osImage", gettext_lazy("Operating system")),
+    ("containerRuntimeVersion", gettext_lazy("Container runtime")),
+    ("architecture", gettext_lazy("Architecture")),
+)
+
+
+def _line(row: Node, pools: Sequence[Pool], scope: Scope) -> NodeLine:
+    return NodeLine(
+        node=row,
+        cluster=scope.name_of(row.cluster_id),
+        readiness=readiness_of(row),
+        drivers=tuple(dict.fromkeys(pool.driver for pool in pools)),
+        devices=added_counts(pools) if pools else None,
+        problems=problems_of(row),
+    )
+
+
+def readiness_of(row: Node) -> Readiness:
+    """Whether pods may run on a node, and why not."""
+    reason = ": ".join(filter(None, (row.ready_reason, row.ready_message)))
+    if row.is_ready is None:
+        return Readiness(str(READINESS["unknown"]), "muted", reason)
+    if row.is_ready:
+        return Readiness(str(READINESS["ready"]), "good", reason)
+    return Readiness(str(READINESS["not_ready"]), "error", reason)
+
+
+def added_counts(pools: Iterable[Pool]) -> dict[str, int | None]:
+    """Devices of several pools by state; unknown where it is unknown of one of them."""
+    counts = [counts_of(pool) for pool in pools]
+    return {name: _added([each[name] for each in counts]) for name in COUNTS}
+
+
+def _added(values: Sequence[Any]) -> int | None:
+    return None if None in values else sum(values)
+
+
+def _list_answer(readiness: Mapping[str, int]) -> str:
+    total = sum(readiness.values())
+    words = [ngettext("%(n)s node.", "%(n)s nodes.", total) % {"n": number(total)}]
+    if count := readiness.get("not_ready"):
+        text = ngettext("%(n)s is not ready.", "%(n)s are not ready.", count)
+        words.append(text % {"n": number(count)})
+    if count := readiness.get("unknown"):
+        text = ngettext(
+            "Of %(n)s it is not known whether it is ready.",
+            "Of %(n)s it is not known whether they are ready.",
+            count,
+        )
+        words.append(text % {"n": number(count)})
+    return " ".join(words)
+
+
+def _answer(row: Node, readiness: Readiness, pools: Sequence[Pool]) -> str:
+    if row.vanished_at:
+        return _("No longer in the cluster. This is what was stored.")
+    words = [_("Ready, but cordoned.") if row.is_ready and row.is_unschedulable else ""]
+    words[0] = words[0] or f"{readiness.word[:1].upper()}{readiness.word[1:]}."
+    if not pools:
+        words.append(_("No pool of devices is bound to it."))
+        return " ".join(words)
+    devices = added_counts(pools)
+    if devices["available"] is None or devices["total"] is None:
+        words.append(_("How many of its devices are free is not known."))
+        return " ".join(words)
+    text = ngettext(
+        "%(free)s of its %(total)s device is free.",
+        "%(free)s of its %(total)s devices are free.",
+        devices["total"],
+    )
+    words.append(text % {"free": number(devices["available"]), "total": number(devices["total"])})
+    return " ".join(words)
