@@ -25,6 +25,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,8 +95,9 @@ def measure(
 ) -> tuple[list[float], list[float]]:
     """Seconds from each write to the page and to the API."""
     pool = product.wait_for_pool()
-    page = Watched(product.live_part(f"/pools/{pool}/"))
-    api = Watched(product.api_answer(f"/api/v1/pools/{pool}/"))
+    paths = f"/pools/{pool}/", f"/api/v1/pools/{pool}/"
+    page = Watched(paths[0], product.live_part(paths[0]))
+    api = Watched(paths[1], product.api_answer(paths[1]))
     found: tuple[list[float], list[float]] = ([], [])
     for number in range(changes):
         # At no fixed moment between two questions of the page.
@@ -126,11 +128,22 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[math.ceil(share * len(values)) - 1]
 
 
-class Watched:
-    """A thread that looks at something again and again, and remembers when its number of free devices was first seen."""
+@dataclass(frozen=True)
+class Look:
+    """What is shown after a question: the number of free devices, by which ETag, and how the question was answered."""
 
-    def __init__(self, looks: Iterator[int | None]) -> None:
+    free: int | None
+    etag: str
+    status: int
+
+
+class Watched:
+    """A thread that looks at an address again and again, and remembers when its number of free devices was first seen."""
+
+    def __init__(self, path: str, looks: Iterator[Look]) -> None:
         self._changed = threading.Condition()
+        self._path = path
+        self._latest: Look | None = None
         self._free: int | None = None
         self._since = 0.0
         self._is_over = False
@@ -139,20 +152,31 @@ class Watched:
         self._thread.start()
 
     def _look(self) -> None:
-        for free in self._looks:
+        for look in self._looks:
             with self._changed:
                 if self._is_over:
                     return
-                if free != self._free:
-                    self._free, self._since = free, time.monotonic()
+                self._latest = look
+                if look.free != self._free:
+                    self._free, self._since = look.free, time.monotonic()
                     self._changed.notify_all()
 
     def wait_for(self, free: int, *, seconds: float = 60) -> float:
         """The moment since when it shows this number."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._free == free, seconds):
-                sys.exit(f"not shown within {seconds} s: {free} free devices")
+                sys.exit(
+                    f"not shown within {seconds} s: {free} free devices; {self._last_shown()}"
+                )
             return self._since
+
+    def _last_shown(self) -> str:
+        if self._latest is None:
+            return f"{self._path} was never answered"
+        return (
+            f"{self._path} has shown {self._free} for {time.monotonic() - self._since:.1f} s,"
+            f" by ETag {self._latest.etag or 'none'}, and was answered with {self._latest.status} last"
+        )
 
     def stop(self) -> None:
         with self._changed:
@@ -243,17 +267,17 @@ class Product:
             time.sleep(0.5)
         sys.exit("the pool was not found in time")
 
-    def live_part(self, path: str) -> Iterator[int | None]:
+    def live_part(self, path: str) -> Iterator[Look]:
         """What the live part of a pool page shows, asked for when and how the browser's script does."""
         _, _, page = self.ask(path)
         (part,) = re.findall(r'<div id="pool-now".*?>', page, re.DOTALL)
         (interval,) = re.findall(r'data-live="(\d+)"', part)
         (etag,) = re.findall(r'data-etag="([^"]+)"', part)
         (tick,) = re.findall(r"setInterval\(tick, (\d+)\)", LIVE_SCRIPT.read_text())
-        etag, shown, due = etag.replace("&quot;", '"'), page, 0.0
+        etag, shown, due, status = etag.replace("&quot;", '"'), page, 0.0, 200
         while True:
             found = _FREE.search(shown)
-            yield int(found.group(1)) if found else None
+            yield Look(int(found.group(1)) if found else None, etag, status)
             time.sleep(int(tick) / 1000)
             if time.monotonic() < due:
                 continue
@@ -262,16 +286,17 @@ class Product:
             if status == 200 and new_etag:
                 etag, shown = new_etag, text
 
-    def api_answer(self, path: str) -> Iterator[int | None]:
+    def api_answer(self, path: str) -> Iterator[Look]:
         """What the REST API says, asked for ten times a second."""
-        etag, free = "", None
+        etag: str = ""
+        free: int | None = None
         while True:
             status, new_etag, text = self.ask(
                 path, Authorization=f"Bearer {self.token}", If_None_Match=etag or '"none"'
             )
             if status == 200:
                 etag, free = new_etag or "", json.loads(text)["devices"]["available"]
-            yield free
+            yield Look(free, etag, status)
             time.sleep(API_POLL_SECONDS)
 
 

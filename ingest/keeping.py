@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
+from django.db import transaction
 
 from clusters import registry
+from clusters.choices import CLUSTER
 from clusters.models import Cluster, Gap
+from clusters.services import raise_revisions
+from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
 from objects.services import bodies, keeping
 from objects.services.partitions import LOG, drop_partitions, ensure_partitions
 from pools.models import PoolStatusRequest
@@ -19,6 +23,8 @@ from pools.services.tables import VERSIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
+
+    from django.db.models import QuerySet
 
 log = structlog.get_logger()
 
@@ -64,13 +70,21 @@ def _logged_failure(cluster_id: int, step: str) -> Iterator[None]:
         log.exception("upkeep failed", cluster_id=cluster_id, step=step)
 
 
+def _delete(rows: QuerySet[Any], *, subject: str) -> None:
+    with transaction.atomic():
+        ids = list(rows.order_by("cluster_id").values_list("cluster_id", flat=True).distinct())
+        rows.delete()
+        raise_revisions(ids, [subject])
+
+
 def _drop_old(retention: Retention, *, now: datetime) -> None:
     oldest = now - timedelta(days=retention.retention_days)
     oldest_rollup = now - timedelta(days=retention.rollup_retention_days)
     dropped = drop_partitions([*LOG, *VERSIONS, *rollups.SAMPLES], before=oldest)
     dropped += drop_partitions(rollups.HOURS, before=oldest_rollup)
-    PoolStatusRequest.objects.filter(created_at__lt=oldest, is_removed=True).delete()
-    Gap.objects.filter(ended_at__lt=oldest_rollup).delete()
+    old_requests = PoolStatusRequest.objects.filter(created_at__lt=oldest, is_removed=True)
+    _delete(old_requests, subject=RESOURCE_POOL_STATUS_REQUEST.name)
+    _delete(Gap.objects.filter(ended_at__lt=oldest_rollup), subject=CLUSTER)
     if not dropped:
         return
     log.info("dropped partitions", names=dropped)

@@ -28,6 +28,7 @@ from objects.services.staging import Cursor, open_cursor
 from pools.models import DirtyPool
 from pools.services import derive
 from pools.services import taint_rules as rules
+from pools.services.tables import SLICES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -212,6 +213,7 @@ class Writer:
             derive.derive_pools(
                 cursor, self.cluster_id, dirty, self._knowledge, now=now, changes=changes
             )
+            change.touch(*_subjects_of(changes))
         elif dirty:
             derive.mark_dirty(cursor, self.cluster_id, dirty)
             self._has_dirty = True
@@ -294,8 +296,7 @@ class Writer:
             )
             changes.hand_over(cursor)
             if count:
-                # What is in a slice is counted, and judged, when its pool is derived.
-                change.touch(POOLS, RESOURCE_SLICE.name)
+                change.touch(POOLS, *_subjects_of(changes))
         self._has_dirty = count == _POOLS_AT_ONCE
         return bool(count)
 
@@ -334,6 +335,11 @@ def read_knowledge(
     else:
         found = previous.taint_rules
     return derive.Knowledge(RESOURCE_CLAIM.name in known, found, release)
+
+
+def _subjects_of(derived: Changes) -> tuple[str, ...]:
+    """What pools were derived for beside themselves: only then is it counted, and judged, what their slices hold."""
+    return (RESOURCE_SLICE.name,) if SLICES.name in derived.tables else ()
 
 
 def _latest_version(kind: str, messages: Sequence[Message]) -> str | None:

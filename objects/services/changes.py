@@ -70,6 +70,11 @@ class Changes:
             earlier = self._by_row.get(row)
             self._by_row[row] = change if earlier is None else _continued(earlier, change)
 
+    @property
+    def tables(self) -> set[str]:
+        """Names of those of which a change was told."""
+        return {table for table, _ in self._by_row}
+
     def hand_over(self, cursor: Cursor) -> None:
         """Give each consumer what its tables changed; called once, as the last write of the transaction."""
         # A row that came and went is nobody's business.

@@ -13,6 +13,7 @@ from clusters.services import WatchedCluster
 from ingest import services
 from kube.targets import Target
 from simulator import server
+from tests.revisions import forgotten_revisions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,6 +37,13 @@ def simulator() -> Iterator[Simulator]:
 def cluster(transactional_db: None, simulator: Simulator) -> Cluster:
     wanted = WatchedCluster("sim", Source.SIMULATED, Target("url", url=simulator.url))
     return cluster_services.ensure_clusters([wanted], now=clock())[0]
+
+
+@pytest.fixture
+def every_write_raises_its_revision(transactional_db: None) -> Iterator[None]:
+    with forgotten_revisions() as forgotten:
+        yield
+    assert forgotten == []
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from pools.models import PoolHour, PoolSample, PoolStatusRequest
 from pools.services.rollups import HOURS, SAMPLES
 from pools.services.tables import VERSIONS
 from tests.factories import kube
+from tests.factories.clusters import revisions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,6 +113,7 @@ def test_keep_storage_drops_what_is_too_old_and_still_knows_what_is_live(
     assert Checkpoint.objects.filter(cluster=cluster).count() == 2
     assert PoolSample.objects.get(cluster=cluster).available == 1
     assert not PoolStatusRequest.objects.exists()
+    assert revisions(cluster)["ResourcePoolStatusRequest"] == 1
 
 
 def test_keep_storage_goes_on_with_the_other_clusters_when_one_fails(

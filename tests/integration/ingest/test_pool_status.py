@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 KIND = RESOURCE_POOL_STATUS_REQUEST.name
 
+pytestmark = pytest.mark.usefixtures("every_write_raises_its_revision")
+
 
 def clock() -> datetime:
     return datetime.now(UTC)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Sync = Callable[[], SyncResult]
 
+pytestmark = pytest.mark.usefixtures("every_write_raises_its_revision")
+
 
 def figures(name: str = "node-1") -> tuple[object, ...]:
     pool = Pool.objects.get(name=name)
@@ -107,8 +109,8 @@ def test_sync_makes_rows_of_what_is_stored_where_they_are_made_in_another_way_by
 ) -> None:
     simulator.put_all([kube.device_class("gpu"), kube.resource_slice("slice-a")])
     sync()
-    DeviceClass.objects.all().delete()
-    Pool.objects.all().delete()
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE pools_deviceclass, pools_pool")
     ClusterKind.objects.filter(kind__in=("DeviceClass", "ResourceSlice")).update(record_version=0)
 
     sync()
