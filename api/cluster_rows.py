@@ -8,6 +8,7 @@ from api.links import Links
 from clusters import models, queries
 from clusters.choices import Source
 from dra import shapes
+from ui.words import gap_words, words_of
 
 
 def cluster(row: models.Cluster, known: Known, links: Links) -> shapes.Cluster:
@@ -38,7 +39,8 @@ def _members(row: models.Cluster, known: Known, links: Links) -> dict[str, Any]:
         "pool_status_requests": row.pool_status_mode,
         "reach": shapes.ClusterReach(
             state=row.reach,  # type: ignore[arg-type]  # one of its choices
-            message=row.reach_message,
+            message=words_of(row.reach_failure),
+            failure=failure(row.reach_failure),
             changed_at=row.reach_changed_at,
         ),
         "server_version": row.server_version or None,
@@ -60,7 +62,17 @@ def gap(row: models.Gap, *, cluster_name: str) -> shapes.Gap:
         started_at=row.started_at,
         ended_at=row.ended_at,
         reason=row.reason,
-        message=row.message,
+        message=gap_words(row.reason, row.failure),
+        failure=failure(row.failure),
+    )
+
+
+def failure(stored: dict[str, Any]) -> shapes.Problem | None:
+    """What failed; None where nothing did."""
+    if not stored:
+        return None
+    return shapes.Problem(
+        code=stored["code"], message=words_of(stored), parameters=stored["parameters"]
     )
 
 
@@ -105,7 +117,8 @@ def _kind(row: models.ClusterKind) -> shapes.ClusterKind:
     return shapes.ClusterKind(
         kind=row.kind,
         state=row.state,  # type: ignore[arg-type]  # one of its choices
-        message=row.message,
+        message=words_of(row.failure),
+        failure=failure(row.failure),
         api_version=row.api_version or None,
         resource_version=row.resource_version or None,
         object_count=row.object_count,

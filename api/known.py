@@ -102,7 +102,7 @@ def has_etag(request: Request, tag: str) -> bool:
 
 
 def _state(fresh: Freshness, subjects: Sequence[str], *, now: datetime) -> tuple[object, ...]:
-    failures = [(kind.kind, kind.state, kind.message) for kind in fresh.failures]
+    failures = [(kind.kind, kind.state, kind.failure) for kind in fresh.failures]
     return (
         fresh.cluster_id,
         fresh.cluster_name,

@@ -10,7 +10,7 @@ from api.links import Links
 from dra import series, shapes
 from pools import models
 from pools.queries import History, HistoryPoint
-from ui.words import reason_of, words_of
+from ui.words import all_words_of, reason_of, words_of
 
 # Ids of pools by cluster id, driver and name.
 PoolIds = Mapping[tuple[int, str, str], int]
@@ -179,7 +179,8 @@ def _status_request_members(
         "pool": row.pool_name or None,
         "partition_type_attribute": row.partition_type_attribute or None,
         "outcome": row.outcome,
-        "message": row.message,
+        "message": all_words_of(row.notes),
+        "notes": _problems(row.notes),
         "created_at": row.created_at,
         "answered_at": row.answered_at,
         "removed": row.is_removed,

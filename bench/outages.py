@@ -88,13 +88,16 @@ class Scene:
     def said(self) -> dict[str, Any]:
         """What pages would say of the cluster at this moment."""
         from clusters.models import Cluster, ClusterKind, Gap
+        from ui.words import words_of
 
         kinds = ClusterKind.objects.filter(cluster_id=self.cluster_id)
         gaps = Gap.objects.filter(cluster_id=self.cluster_id, ended_at__isnull=True)
         return {
             "reach": Cluster.objects.get(pk=self.cluster_id).reach,
             "states": sorted(set(kinds.values_list("state", flat=True))),
-            "messages": sorted(set(kinds.exclude(message="").values_list("message", flat=True))),
+            "messages": sorted(
+                {words_of(each) for each in kinds.values_list("failure", flat=True) if each}
+            ),
             "open gaps": sorted(set(gaps.values_list("reason", flat=True))),
         }
 

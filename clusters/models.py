@@ -27,7 +27,8 @@ class Cluster(models.Model):
     created_at = models.DateTimeField()
 
     reach = models.CharField(max_length=16, choices=Reach, default=Reach.UNKNOWN)
-    reach_message = models.TextField(blank=True)
+    # Code and parameters of the failure; empty while it answers.
+    reach_failure = models.JSONField(default=dict, blank=True)
     reach_changed_at = models.DateTimeField(null=True)
     server_version = models.TextField(blank=True)
     # What kube.discovery found, as its own JSON; None until the first discovery.
@@ -76,7 +77,8 @@ class ClusterKind(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="kinds")
     kind = models.CharField(max_length=64)
     state = models.CharField(max_length=16, choices=ReadState, default=ReadState.WAITING)
-    message = models.TextField(blank=True)
+    # Code and parameters of why it cannot be read; empty while it can.
+    failure = models.JSONField(default=dict, blank=True)
     api_version = models.TextField(blank=True)
     # Where the next watch goes on. Empty: nothing was read yet, or it must be read anew.
     resource_version = models.TextField(blank=True)
@@ -111,8 +113,9 @@ class Gap(models.Model):
     started_at = models.DateTimeField()
     # None while it lasts.
     ended_at = models.DateTimeField(null=True)
+    # A code of the catalogue, and code and parameters of the failure that began it, if one did.
     reason = models.CharField(max_length=32)
-    message = models.TextField(blank=True)
+    failure = models.JSONField(default=dict, blank=True)
 
     class Meta:
         ordering = ("-started_at",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from django.db.models.functions import Greatest
 from clusters import registry
 from clusters.choices import CLUSTER, PoolStatusMode, Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, Gap
+from dra.catalogue import Statement
+from dra.shapes import statement_shape
 from kube.identity import Identity
 from kube.targets import Target
 
@@ -34,16 +37,6 @@ DATABASE_AWAY: Final = "database_away"
 FORBIDDEN: Final = "forbidden"
 DISK_FULL: Final = "disk_full"
 RESTORED: Final = "restored"
-
-_REASON_WORDS: Final = {
-    API_UNREACHABLE: "The API server could not be read.",
-    WORKER_AWAY: "No worker was running that read this cluster.",
-    RELIST: "Everything had to be read anew; what changed and changed back before that was not seen.",
-    DATABASE_AWAY: "The database could not be reached.",
-    FORBIDDEN: "The cluster did not let us read this.",
-    DISK_FULL: "The database had no room left.",
-    RESTORED: "The cluster's own store was set back to an earlier state.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,15 +182,18 @@ def record_discovery(cluster_id: int, found: Capabilities, *, now: datetime) -> 
     if is_news:
         _set(cluster_id, **fields)
     Cluster.objects.filter(pk=cluster_id).update(discovered_at=now)
-    record_reach(cluster_id, Reach.OK, message="", now=now)
+    record_reach(cluster_id, Reach.OK, failure=None, now=now)
     return is_news
 
 
-def record_reach(cluster_id: int, reach: Reach | str, *, message: str, now: datetime) -> None:
+def record_reach(
+    cluster_id: int, reach: Reach | str, *, failure: Statement | None, now: datetime
+) -> None:
     """Store how the cluster answered; writes nothing when it answers as before."""
-    others = Cluster.objects.filter(pk=cluster_id).exclude(reach=reach, reach_message=message)
+    stored = _stored(failure)
+    others = Cluster.objects.filter(pk=cluster_id).exclude(reach=reach, reach_failure=stored)
     with changing(cluster_id) as change:
-        if others.update(reach=reach, reach_message=message, reach_changed_at=now):
+        if others.update(reach=reach, reach_failure=stored, reach_changed_at=now):
             change.touch(CLUSTER)
 
 
@@ -245,7 +241,7 @@ def move_cursor(
 def begin_reading(row: ClusterKind, *, now: datetime) -> None:
     """A full read begins. Shown as such when it is the first; a later one keeps what is known in view."""
     if row.last_synced_at is None:
-        _update(row, {"state": ReadState.READING, "read_count": 0, "message": ""})
+        _update(row, {"state": ReadState.READING, "read_count": 0, "failure": {}})
         raise_revisions([row.cluster_id], [CLUSTER])
 
 
@@ -270,7 +266,7 @@ def end_reading(
     has_recovered = row.failures > 0
     fields: dict[str, Any] = {
         "state": ReadState.WATCHING,
-        "message": "",
+        "failure": {},
         "api_version": api_version,
         "resource_version": resource_version,
         "object_count": count,
@@ -324,7 +320,7 @@ def record_current(cluster_id: int, cursors: Mapping[str, str], *, now: datetime
     if recovered:
         ClusterKind.objects.filter(pk__in=recovered).update(
             state=ReadState.WATCHING,
-            message="",
+            failure={},
             failing_since=None,
             failures=0,
             retry_at=None,
@@ -335,10 +331,10 @@ def record_current(cluster_id: int, cursors: Mapping[str, str], *, now: datetime
 
 @dataclass(frozen=True, slots=True)
 class KindFailure:
-    """Why a kind could not be read, in words and as a stable code."""
+    """Why a kind could not be read: of which kind the failure is, and what happened."""
 
     code: str
-    message: str
+    statement: Statement
     retry_after_seconds: float | None = None
 
     @property
@@ -357,18 +353,19 @@ def record_failure(row: ClusterKind, failure: KindFailure, *, now: datetime) -> 
     """Note that a kind cannot be followed, and when it is tried again; a gap opens from the latest moment known."""
     failures = row.failures + 1
     wait = max(backoff_seconds(failures), failure.retry_after_seconds or 0.0)
-    is_news = (row.state, row.message) != (failure.state, failure.message)
+    stored = _stored(failure.statement)
+    is_news = (row.state, row.failure) != (failure.state, stored)
     _update(
         row,
         {
             "state": failure.state,
-            "message": failure.message,
+            "failure": stored,
             "failing_since": row.failing_since or now,
             "failures": failures,
             "retry_at": now + timedelta(seconds=wait),
         },
     )
-    open_gap(row, reason=failure.gap_reason, message=failure.message, now=now)
+    open_gap(row, reason=failure.gap_reason, failure=failure.statement, now=now)
     if is_news:
         raise_revisions([row.cluster_id], [CLUSTER])
 
@@ -379,9 +376,11 @@ def backoff_seconds(failures: int) -> float:
     return random.uniform(1.0, max(1.0, ceiling))  # noqa: S311 -- no secret
 
 
-def forget_cursor(row: ClusterKind, *, reason: str, message: str, now: datetime) -> None:
+def forget_cursor(
+    row: ClusterKind, *, reason: str, failure: Statement | None, now: datetime
+) -> None:
     """The cursor is of no use any more: everything of the kind must be read anew."""
-    open_gap(row, reason=reason, message=message, now=now)
+    open_gap(row, reason=reason, failure=failure, now=now)
     _update(row, {"resource_version": ""})
 
 
@@ -399,32 +398,35 @@ def note_recorded(row: ClusterKind, *, record_version: int) -> None:
 def record_not_served(row: ClusterKind, *, now: datetime) -> None:
     """The cluster does not have this kind; nothing is missed by not reading it."""
     if row.state != ReadState.NOT_SERVED:
-        message = "The cluster does not serve this kind."
-        _update(row, {"state": ReadState.NOT_SERVED, "message": message, "retry_at": None})
+        failure = _stored(Statement("kind_not_served"))
+        _update(row, {"state": ReadState.NOT_SERVED, "failure": failure, "retry_at": None})
         close_gaps(row.cluster_id, [row.kind], now=now)
         raise_revisions([row.cluster_id], [CLUSTER])
 
 
-def open_gap(row: ClusterKind, *, reason: str, message: str, now: datetime) -> None:
+def _stored(failure: Statement | None) -> dict[str, Any]:
+    return {} if failure is None else statement_shape(failure)
+
+
+def open_gap(row: ClusterKind, *, reason: str, failure: Statement | None, now: datetime) -> None:
     """From the latest moment known on, changes may be missed. Nothing is missed of what was never followed."""
     if row.last_synced_at is None:
         return
-    words = _REASON_WORDS[reason]
     with connection.cursor() as cursor:
         # A gap that is open stays as it began: its cause came first. A restore takes it over: the API server is away for it as
         # well, and only of a restore must people know that what they were shown was taken back.
         cursor.execute(
-            "INSERT INTO clusters_gap AS gap (cluster_id, kind, started_at, reason, message)"
-            " VALUES (%s, %s, %s, %s, %s)"
+            "INSERT INTO clusters_gap AS gap (cluster_id, kind, started_at, reason, failure)"
+            " VALUES (%s, %s, %s, %s, %s::jsonb)"
             " ON CONFLICT (cluster_id, kind) WHERE ended_at IS NULL"
-            " DO UPDATE SET reason = excluded.reason, message = excluded.message"
+            " DO UPDATE SET reason = excluded.reason, failure = excluded.failure"
             " WHERE excluded.reason = %s AND gap.reason <> excluded.reason",
             [
                 row.cluster_id,
                 row.kind,
                 min(row.last_synced_at, now),
                 reason,
-                f"{words} {message}".strip(),
+                json.dumps(_stored(failure)),
                 RESTORED,
             ],
         )

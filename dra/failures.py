@@ -237,6 +237,12 @@ _CONFIGURATION: Final = (
 # What keeps a kind from being read beside the server.
 _READING: Final = (
     Entry("ended_before_answer", _("DRA-Dash ended before the answer came.")),
+    Entry(
+        "server_is_behind",
+        _(
+            "It knows only older versions than we have read, as after a restore of etcd from a backup."
+        ),
+    ),
     Entry("kind_not_served", _("The cluster does not serve this kind.")),
     Entry(
         "database_full",

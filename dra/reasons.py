@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from dra.catalogue import SAID_BEFORE, Entry, Number, Text, by_code
+from dra.catalogue import SAID_BEFORE, Entry, Number, Text, by_code, ngettext_lazy
 from dra.catalogue import gettext_noop as _
 
 _NUMBER: Final = Number()
+_TEXT: Final = Text()
 
 UNEXPLAINED: Final = "unexplained"
 
@@ -85,7 +86,67 @@ _BLOCKERS: Final = (
     ),
 )
 
-# What an earlier release stored in words.
-_BEFORE: Final = (Entry(SAID_BEFORE, "%(said_before)s", {SAID_BEFORE: Text()}),)
+# What became of a pool status request, beside its outcome.
+_REQUESTS: Final = (
+    Entry(
+        "request_not_served",
+        _("The cluster does not serve ResourcePoolStatusRequest."),
+    ),
+    Entry(
+        "answer_truncated",
+        _("%(answered)s of %(total)s pools were returned."),
+        {"answered": _NUMBER, "total": _NUMBER},
+    ),
+    Entry(
+        "gate_off",
+        _("The feature gate %(gate)s is off in %(component)s."),
+        {"gate": _TEXT, "component": _TEXT},
+    ),
+    Entry(
+        "pools_block_answer",
+        _(
+            "The server writes no answer while a pool of the driver is incomplete or of generation 0."
+        ),
+    ),
+    Entry(
+        "never_answered",
+        _(
+            "No request of this cluster was ever answered: most likely %(gate)s is off in %(component)s."
+        ),
+        {"gate": _TEXT, "component": _TEXT},
+    ),
+    Entry("no_answer_came", _("No answer came in time.")),
+    Entry(
+        "pools_not_compared",
+        ngettext_lazy(
+            "%(pools)s pool was changed meanwhile, so not compared this time.",
+            "%(pools)s pools were changed meanwhile, so not compared this time.",
+            "pools",
+        ),
+        {"pools": _NUMBER},
+    ),
+    Entry("server_said", "%(text)s", {"text": _TEXT}),
+)
 
-REASONS: Final[Mapping[str, Entry]] = by_code(*_DIFFERENCES, *_BLOCKERS, *_BEFORE)
+# Why changes may have been missed.
+_GAPS: Final = (
+    Entry("api_unreachable", _("The API server could not be read.")),
+    Entry("worker_away", _("No worker was running that read this cluster.")),
+    Entry(
+        "relist",
+        _(
+            "Everything had to be read anew; what changed and changed back before that was not seen."
+        ),
+    ),
+    Entry("database_away", _("The database could not be reached.")),
+    Entry("forbidden", _("The cluster did not let us read this.")),
+    Entry("disk_full", _("The database had no room left.")),
+    Entry("restored", _("The cluster's own store was set back to an earlier state.")),
+)
+
+# What an earlier release stored in words.
+_BEFORE: Final = (Entry(SAID_BEFORE, "%(said_before)s", {SAID_BEFORE: _TEXT}),)
+
+REASONS: Final[Mapping[str, Entry]] = by_code(
+    *_DIFFERENCES, *_BLOCKERS, *_REQUESTS, *_GAPS, *_BEFORE
+)

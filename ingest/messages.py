@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from clusters.services import KindFailure
+    from dra.catalogue import Statement
     from objects.services.log import Change
 
 
@@ -65,7 +66,7 @@ class CursorLost:
 
     kind: str
     reason: str
-    message: str
+    failure: Statement | None
     is_stored: threading.Event = field(default_factory=threading.Event)
 
 

@@ -20,6 +20,7 @@ from clusters import services as clusters
 from clusters.choices import Reach
 from clusters.models import ClusterKind
 from clusters.services import KindFailure, Overtaken
+from dra.catalogue import Statement
 from ingest.database import give_back
 from ingest.messages import (
     Changed,
@@ -184,15 +185,14 @@ class Pass:
         clusters.record_reach(
             self._cluster_id,
             Reach.OK if failure is None else reach_of(failure.code),
-            message="" if failure is None else failure.message,
+            failure=None if failure is None else failure.statement,
             now=self._clock(),
         )
 
     def _record_disk_full(self, error: psycopg.errors.DiskFull) -> None:
         """Say so where there is room for it; the cursors have not moved, so nothing is lost that the cluster still tells."""
-        message = "The database has no room left to store changes. Free some space; reading goes on by itself."
         log.error("disk full", cluster=self._cluster_id, error=str(error))
-        said = KindFailure(clusters.DISK_FULL, message)
+        said = KindFailure(clusters.DISK_FULL, Statement("database_full"))
         now = self._clock()
         with suppress(psycopg.OperationalError, DatabaseError), transaction.atomic():
             rows = ClusterKind.objects.select_for_update().filter(

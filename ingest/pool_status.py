@@ -31,7 +31,7 @@ from kube.capabilities import Capabilities
 from kube.connect import Connection, connect
 from kube.failures import Forbidden, KubeFailure, Unauthorized, Unreachable
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST, ServedResource
-from objects.services.staging import open_cursor
+from objects.services.staging import as_text, open_cursor
 from pools.choices import Outcome
 from pools.models import PoolStatusAnswer, PoolStatusRequest
 from pools.services import moments, status_requests
@@ -119,8 +119,7 @@ class _Round:
     def run(self, drivers: Sequence[str]) -> None:
         served = self._capabilities.resources.get(RESOURCE_POOL_STATUS_REQUEST.name)
         if served is None:
-            message = "The cluster does not serve ResourcePoolStatusRequest."
-            self._none_made(drivers, Outcome.NOT_SERVED, message)
+            self._none_made(drivers, Outcome.NOT_SERVED, Statement("request_not_served"))
             status_requests.note_removed(
                 self._cluster.pk, status_requests.unremoved_names(self._cluster.pk)
             )
@@ -129,24 +128,24 @@ class _Round:
             connection = connect(cluster_services.target_of(self._cluster))
             self._remove_leftovers(connection, served)
         except (Forbidden, Unauthorized) as refused:
-            self._none_made(drivers, Outcome.REFUSED, refused.message)
+            self._none_made(drivers, Outcome.REFUSED, refused.statement)
             return
         except KubeFailure as failure:
-            self._none_made(drivers, Outcome.FAILED, failure.message)
+            self._none_made(drivers, Outcome.FAILED, failure.statement)
             return
         asker = _Asker(self._cluster, connection, served, self._clock)
         with stopped_by(asker.stop_waiting):
             self._ask_drivers(asker, drivers)
         self._compare()
 
-    def _none_made(self, drivers: Sequence[str], outcome: Outcome, message: str) -> None:
+    def _none_made(self, drivers: Sequence[str], outcome: Outcome, note: Statement) -> None:
         for driver in drivers:
             status_requests.note_not_made(
                 self._cluster.pk,
                 driver,
                 name=new_name(),
                 outcome=outcome,
-                message=message,
+                note=note,
                 now=self._clock(),
             )
 
@@ -159,9 +158,9 @@ class _Round:
         names = status_requests.unremoved_names(cluster_id)
         for row in PoolStatusRequest.objects.filter(cluster_id=cluster_id, name__in=names):
             if row.outcome == Outcome.PENDING:
-                message = "DRA-Dash ended before the answer came."
+                note = Statement("ended_before_answer")
                 status_requests.end_request(
-                    row, outcome=Outcome.FAILED, message=message, now=self._clock()
+                    row, outcome=Outcome.FAILED, notes=[note], now=self._clock()
                 )
         status_requests.note_removed(cluster_id, names)
 
@@ -188,15 +187,11 @@ class _Round:
                 self._end_answered(each, answer)
 
     def _end_answered(self, asked: _Asked, answer: RequestAnswer) -> None:
-        failed = next((c for c in answer.conditions if c.get("type") == "Failed"), None)
-        message = str(failed.get("message", "")) if answer.is_failed and failed else ""
-        if answer.is_truncated:
-            message = f"{len(answer.pools)} of {answer.pool_count} pools were returned."
         now = self._clock()
         answers = status_requests.end_request(
             asked.row,
             outcome=Outcome.FAILED if answer.is_failed else Outcome.ANSWERED,
-            message=message,
+            notes=_notes_of(answer),
             answer=msgspec.json.decode(answer.body),
             now=now,
         )
@@ -214,20 +209,20 @@ class _Round:
         gates = (self._capabilities.gates or {}).get(component, {})
         if gates.get(gate) is False:
             outcome = Outcome.NOBODY_ANSWERS
-            message = f"The feature gate {gate} is off in {component}."
+            note = Statement.of("gate_off", gate=gate, component=component)
         elif blockers:
             outcome = Outcome.BLOCKED
-            message = "The server writes no answer while a pool of the driver is incomplete or of generation 0."
+            note = Statement("pools_block_answer")
         elif not status_requests.was_ever_answered(row.cluster_id):
             outcome = Outcome.NOBODY_ANSWERS
-            message = f"No request of this cluster was ever answered: most likely {gate} is off in {component}."
+            note = Statement.of("never_answered", gate=gate, component=component)
         else:
             outcome = Outcome.UNANSWERED
-            message = "No answer came in time."
+            note = Statement("no_answer_came")
         status_requests.end_request(
             row,
             outcome=outcome,
-            message=message,
+            notes=[note],
             blocked_by=blockers,
             now=self._clock(),
         )
@@ -294,6 +289,16 @@ class _Round:
         return False
 
 
+def _notes_of(answer: RequestAnswer) -> list[Statement]:
+    """What an answer says beside its pools."""
+    if answer.is_truncated:
+        total = answer.pool_count
+        return [Statement.of("answer_truncated", answered=len(answer.pools), total=total)]
+    failed = next((c for c in answer.conditions if c.get("type") == "Failed"), None)
+    said = str(failed.get("message", "")) if answer.is_failed and failed else ""
+    return [Statement.of("server_said", text=as_text(said))] if said else []
+
+
 def new_name() -> str:
     """A name that nobody else takes, and by which a person knows whose it is."""
     return f"dradash-{secrets.token_hex(5)}"
@@ -347,7 +352,7 @@ class _Asker:
         is_refused = isinstance(failure, Forbidden | Unauthorized)
         outcome = Outcome.REFUSED if is_refused else Outcome.FAILED
         status_requests.end_request(
-            row, outcome=outcome, message=failure.message, now=self._clock()
+            row, outcome=outcome, notes=[failure.statement], now=self._clock()
         )
 
     def wait_for(self, asked: Sequence[_Asked]) -> Iterator[tuple[_Asked, RequestAnswer | None]]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from django.db import connection as database
 
 from clusters.services import RELIST, RESTORED, KindFailure
+from dra.catalogue import Statement
 from ingest.channel import Channel, Closed
 from ingest.messages import (
     Changed,
@@ -50,9 +51,6 @@ _COUNT_EVERY: Final = 500
 # A full read is mostly over about as soon as those of the other kinds: to wait so long for them is cheaper than another window.
 _WAIT_FOR_OTHERS_SECONDS: Final = 1.0
 _LOOK_SECONDS: Final = 0.02
-_RESTORED_MESSAGE: Final = (
-    "It knows only older versions than we have read, as after a restore of etcd from a backup."
-)
 _OPS: Final = {"added": Op.ADDED, "modified": Op.MODIFIED, "deleted": Op.DELETED}
 
 
@@ -134,7 +132,7 @@ class Reader:
                 else:
                     self._read_all()
             except Expired as expired:
-                self._lose_cursor(RELIST, expired.message)
+                self._lose_cursor(RELIST, expired.statement)
             if self.round.is_over_within(_WAIT_FOR_OTHERS_SECONDS):
                 return
 
@@ -205,21 +203,21 @@ class Reader:
         # A restored etcd is as silent as a quiet kind, and only of the latter may be said that what is stored is what there is.
         is_silent = self.resource_version == began_at
         if is_silent and is_from_the_future(self.connection, self.served, began_at):
-            self._lose_cursor(RESTORED, _RESTORED_MESSAGE)
+            self._lose_cursor(RESTORED, Statement("server_is_behind"))
         else:
             self.channel.put(WindowEnded(self.kind))
 
-    def _lose_cursor(self, reason: str, message: str) -> None:
+    def _lose_cursor(self, reason: str, failure: Statement | None) -> None:
         self.round.set_reading(self.kind, is_reading=True)
         self.resource_version = ""
-        lost = CursorLost(self.kind, reason, message)
+        lost = CursorLost(self.kind, reason, failure)
         self.channel.put(lost)
         while not lost.is_stored.wait(0.5):
             if self.channel.is_closed:
                 raise Closed
 
     def _tell_failure(self, failure: KubeFailure) -> None:
-        said = KindFailure(failure.code, failure.message, failure.retry_after_seconds)
+        said = KindFailure(failure.code, failure.statement, failure.retry_after_seconds)
         self._put_if_open(ReadFailed(self.kind, said))
 
     def _put_if_open(self, message: ReadFailed | ReaderCrashed | ReaderEnded) -> None:

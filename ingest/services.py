@@ -244,9 +244,10 @@ def release_of(capabilities: Capabilities) -> Release | None:
 
 def fail_cluster(cluster_id: int, failure: KubeFailure, *, now: datetime) -> None:
     """Nothing of the cluster can be read."""
-    said = KindFailure(failure.code, failure.message, failure.retry_after_seconds)
+    said = KindFailure(failure.code, failure.statement, failure.retry_after_seconds)
     with transaction.atomic():
-        clusters.record_reach(cluster_id, reach_of(failure.code), message=failure.message, now=now)
+        reach = reach_of(failure.code)
+        clusters.record_reach(cluster_id, reach, failure=failure.statement, now=now)
         rows = ClusterKind.objects.select_for_update().filter(cluster_id=cluster_id)
         for row in rows.exclude(state=ReadState.NOT_SERVED).order_by("kind"):
             if row.retry_at is None or row.retry_at <= now:
@@ -268,7 +269,7 @@ def _note_absence(rows: Mapping[str, ClusterKind], *, now: datetime) -> None:
     absent = [row for row in rows.values() if _was_absent(row, now=now)]
     reason = _absence_reason() if absent else ""
     for row in absent:
-        clusters.open_gap(row, reason=reason, message="", now=now)
+        clusters.open_gap(row, reason=reason, failure=None, now=now)
 
 
 def _was_absent(row: ClusterKind, *, now: datetime) -> bool:
@@ -345,7 +346,7 @@ def rediscover_cluster(cluster_id: int, *, clock: Callable[[], datetime]) -> Non
         return
     except KubeFailure as failure:
         clusters.record_reach(
-            cluster_id, reach_of(failure.code), message=failure.message, now=clock()
+            cluster_id, reach_of(failure.code), failure=failure.statement, now=clock()
         )
 
 

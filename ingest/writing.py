@@ -9,6 +9,7 @@ from clusters import registry
 from clusters import services as clusters
 from clusters.choices import POOLS, ReadState
 from clusters.models import ClusterKind
+from dra.words import statement_words
 from ingest.messages import (
     Changed,
     Counted,
@@ -161,7 +162,7 @@ class Writer:
         elif isinstance(last, ReadingDone):
             missing = self._end_reading(cursor, row, last, now=now)
         elif isinstance(last, CursorLost):
-            clusters.forget_cursor(row, reason=last.reason, message=last.message, now=now)
+            clusters.forget_cursor(row, reason=last.reason, failure=last.failure, now=now)
         elif isinstance(last, ReadFailed):
             clusters.record_failure(row, last.failure, now=now)
         if isinstance(last, ReadingDone | ReadFailed):
@@ -263,7 +264,7 @@ class Writer:
             self.tally(last.kind).read = len(last.seen)
             self.first_reads.discard(last.kind)
         elif isinstance(last, ReadFailed):
-            self.tally(last.kind).failure = last.failure.message
+            self.tally(last.kind).failure = statement_words(last.failure.statement)
 
     def tally(self, kind: str) -> Tally:
         """What this pass did to a kind so far."""

@@ -179,7 +179,8 @@ def failure_from_status(said: Status, *, retry_after_seconds: float | None = Non
     if retry_after_seconds is None:
         retry_after_seconds = details.retry_after_seconds
     kind, code = _kind_of(said)
-    text = said.message or f"HTTP {said.code}"
+    # No column of Postgres takes NUL.
+    text = said.message.replace("\0", "") or f"HTTP {said.code}"
     return kind(
         Statement.of(code, said=text),
         status=said.code,

@@ -374,7 +374,8 @@ class PoolStatusRequest(models.Model):
     pool_name = models.TextField(blank=True)
     partition_type_attribute = models.TextField(blank=True)
     outcome = models.CharField(max_length=16, choices=Outcome, default=Outcome.PENDING)
-    message = models.TextField(blank=True)
+    # What there is to say beside the outcome: [{"code", "parameters"}].
+    notes = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField()
     answered_at = models.DateTimeField(null=True)
     # False while the object may still be in the cluster.

@@ -1,6 +1,6 @@
 """Words of the catalogue in the language of whoever reads the page or asks the API."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from django.utils.translation import gettext, ngettext
@@ -12,8 +12,20 @@ _LANGUAGE: Final = Language(gettext, ngettext)
 
 
 def words_of(stored: Mapping[str, Any]) -> str:
-    """The words of what is stored of a statement: its code and parameters."""
+    """The words of what is stored of a statement: its code and parameters. Of nothing there are none."""
+    if not stored:
+        return ""
     return words.words_of(stored["code"], stored["parameters"], language=_LANGUAGE)
+
+
+def all_words_of(stored: Iterable[Mapping[str, Any]]) -> str:
+    """The words of several statements, one after the other."""
+    return " ".join(words_of(each) for each in stored)
+
+
+def gap_words(reason: str, failure: Mapping[str, Any]) -> str:
+    """Why changes may have been missed, and what failed, if anything did."""
+    return all_words_of([{"code": reason, "parameters": {}}, failure]).strip()
 
 
 def remedy_of(code: str) -> str:

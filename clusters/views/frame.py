@@ -21,6 +21,7 @@ from kube.kinds import KINDS
 from ui.frame import Banner, ClusterChoice, Frame, Freshness
 from ui.lists import with_query
 from ui.snapshot import Snapshot, open_snapshot, viewer_of
+from ui.words import words_of
 
 _REACHED = {Reach.OK, Reach.UNKNOWN}
 
@@ -266,7 +267,7 @@ def _failures(row: Cluster, fresh: queries.Freshness, *, url: str) -> list[Banne
         words = {
             "name": row.name,
             "reach": row.get_reach_display(),
-            "message": row.reach_message,
+            "message": words_of(row.reach_failure),
         }
         text = (
             _("%(name)s: %(reach)s. %(message)s What is shown is the latest that was read.")
@@ -286,7 +287,7 @@ def _failures(row: Cluster, fresh: queries.Freshness, *, url: str) -> list[Banne
 
 
 def _kind_banner(row: Cluster, kind: ClusterKind, *, url: str) -> Banner:
-    words = {"name": row.name, "kinds": kinds_of(kind.kind), "message": kind.message}
+    words = {"name": row.name, "kinds": kinds_of(kind.kind), "message": words_of(kind.failure)}
     rest = (
         _("What is shown of them is the latest that was read.")
         if _is_latest_shown(kind)

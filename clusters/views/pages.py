@@ -21,6 +21,7 @@ from clusters.views.live import Live, live_page
 from kube.capabilities import Capabilities
 from kube.kinds import KINDS, NODE, Kind
 from ui.snapshot import Snapshot
+from ui.words import gap_words, words_of
 
 CHANGE = "clusters.change_cluster"
 
@@ -256,7 +257,7 @@ def _gap_line(group: Sequence[Gap]) -> GapLine:
         start=start,
         length=end - start if end else None,
         kinds=tuple(dict.fromkeys(gap.kind for gap in group)),
-        reason=group[0].message or group[0].reason,
+        reason=gap_words(group[0].reason, group[0].failure),
     )
 
 
@@ -306,7 +307,7 @@ def _detail_answer(row: Cluster, fresh: queries.Freshness, *, now: datetime) -> 
     if row.is_paused:
         return _("Paused: nothing new is read.")
     if row.reach not in {Reach.OK, Reach.UNKNOWN}:
-        return f"{capfirst(row.get_reach_display())}. {row.reach_message}"
+        return f"{capfirst(row.get_reach_display())}. {words_of(row.reach_failure)}"
     if fresh.failures:
         kinds = ", ".join(kind.kind for kind in fresh.failures)
         return _("Runs %(version)s. Not everything can be read: %(kinds)s.") % {

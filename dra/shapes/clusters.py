@@ -18,6 +18,7 @@ from dra.shapes.members import (
     Stale,
     Url,
 )
+from dra.shapes.parts import Problem
 
 Origin = Literal["kubeconfig", "in_cluster", "simulated"]
 ReachState = Literal[
@@ -46,7 +47,12 @@ class Gap(Struct, frozen=True, kw_only=True):
     started_at: Annotated[Moment, Meta(description="Beginning.")]
     ended_at: Annotated[Moment | None, Meta(description="End; null while it lasts.")]
     reason: Annotated[str, Meta(description="Why, in a word.", examples=["api_unreachable"])]
-    message: Annotated[str, Meta(description="Why, in words.", examples=["connection refused"])]
+    message: Annotated[
+        str, Meta(description="Why, in words.", examples=["The API server could not be read."])
+    ]
+    failure: Annotated[
+        Problem | None, Meta(description="What failed first; null when nothing did.")
+    ]
 
 
 class Freshness(Struct, frozen=True, kw_only=True):
@@ -66,6 +72,9 @@ class ClusterReach(Struct, frozen=True, kw_only=True):
     state: Annotated[ReachState, Meta(description="In a word.", examples=["ok"])]
     message: Annotated[
         str, Meta(description="In words, when it does not answer well.", examples=[""])
+    ]
+    failure: Annotated[
+        Problem | None, Meta(description="The same with its code; null while it answers.")
     ]
     changed_at: Annotated[Moment | None, Meta(description="Since when.")]
 
@@ -95,6 +104,9 @@ class ClusterKind(Struct, frozen=True, kw_only=True):
     kind: Kind
     state: Annotated[ReadState, Meta(description="In a word.", examples=["watching"])]
     message: Annotated[str, Meta(description="In words, when it is not read well.", examples=[""])]
+    failure: Annotated[
+        Problem | None, Meta(description="The same with its code; null while it is read.")
+    ]
     api_version: Annotated[
         str | None,
         Meta(description="The version it is read in.", examples=["resource.k8s.io/v1"]),

@@ -17,7 +17,7 @@ from dra.shapes.members import (
     PoolUrl,
     Url,
 )
-from dra.shapes.parts import Parameters
+from dra.shapes.parts import Parameters, Problem
 from dra.shapes.pools import PoolFigures
 
 Outcome = Literal[
@@ -73,6 +73,9 @@ class PoolStatusRequest(Struct, frozen=True, kw_only=True):
     outcome: Annotated[Outcome, Meta(description="What became of it.", examples=["answered"])]
     message: Annotated[
         str, Meta(description="The same in words, where there is more to say.", examples=[""])
+    ]
+    notes: Annotated[
+        Sequence[Problem], Meta(description="What the message says, each with its code.")
     ]
     created_at: Annotated[Moment, Meta(description="When it was made.")]
     answered_at: Annotated[Moment | None, Meta(description="When the answer came.")]

@@ -15,7 +15,6 @@ from dra.compare import compare_with_server
 from dra.server_json import parse_pool_statuses
 from dra.values import AssessedPool, DriverName, PoolKey, PoolName, Release
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
-from objects.services.staging import as_text
 from pools.choices import Outcome
 from pools.models import Pool, PoolStatusAnswer, PoolStatusRequest, ResourceSlice
 
@@ -39,11 +38,12 @@ def due_drivers(cluster_id: int, *, made_before: datetime) -> list[str]:
 
 
 def note_not_made(
-    cluster_id: int, driver: str, *, name: str, outcome: Outcome, message: str, now: datetime
+    cluster_id: int, driver: str, *, name: str, outcome: Outcome, note: Statement, now: datetime
 ) -> PoolStatusRequest:
     """A request that was not even made. Said once: the row of before is only brought up to date."""
     latest = PoolStatusRequest.objects.filter(cluster_id=cluster_id, driver=driver).first()
-    if latest is not None and (latest.outcome, latest.message) == (outcome, message):
+    notes = [shapes.statement_shape(note)]
+    if latest is not None and (latest.outcome, latest.notes) == (outcome, notes):
         with changing(cluster_id, SUBJECT):
             PoolStatusRequest.objects.filter(pk=latest.pk).update(created_at=now)
         return latest
@@ -53,7 +53,7 @@ def note_not_made(
             name=name,
             driver=driver,
             outcome=outcome,
-            message=message,
+            notes=notes,
             created_at=now,
             is_removed=True,
         )
@@ -84,7 +84,7 @@ def end_request(
     row: PoolStatusRequest,
     *,
     outcome: Outcome,
-    message: str,
+    notes: Sequence[Statement] = (),
     answer: Mapping[str, Any] | None = None,
     blocked_by: Sequence[PoolState] = (),
     now: datetime,
@@ -93,7 +93,7 @@ def end_request(
     status = (answer or {}).get("status") or {}
     pools = status.get("pools") or []
     row.outcome = outcome
-    row.message = as_text(message)
+    row.notes = [shapes.statement_shape(note) for note in notes]
     row.answer = answer
     row.blocked_by = [
         {"driver": each.key.driver, "pool": each.key.pool, **shapes.statement_shape(each.blocker)}
@@ -162,11 +162,11 @@ def record_comparison(
     row.pools_differing = differing if compared else None
     restless = len(answers) - len(compared)
     if restless:
-        verb = "pool was" if restless == 1 else "pools were"
-        row.message = f"{row.message} {restless} {verb} changed meanwhile, so not compared this time.".strip()
+        note = Statement.of("pools_not_compared", pools=restless)
+        row.notes = [*row.notes, shapes.statement_shape(note)]
     with changing(row.cluster_id, SUBJECT):
         PoolStatusAnswer.objects.bulk_update(compared, ("ours", "differences"), batch_size=500)
-        row.save(update_fields=("pools_differing", "message"))
+        row.save(update_fields=("pools_differing", "notes"))
 
 
 def _stored_pool(pool: AssessedPool) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pools import queries
 from pools.models import Pool
 from ui.charts import HistoryChart, Mark, Span, state_series
 from ui.snapshot import Snapshot
+from ui.words import all_words_of
 
 # What a chart can show; a longer time is averaged over steps.
 _POINTS = 300
@@ -74,9 +75,11 @@ def merged_gaps(rows: Iterable[Gap], *, end: datetime) -> list[Span]:
 
 def _span(group: Sequence[Gap], *, end: datetime) -> Span:
     kinds = ", ".join(dict.fromkeys(f"{row.kind}s" for row in group))
-    # The kinds say the same each in its own words: one of each reason is enough, and of it the first sentence.
-    sentences = {row.reason: row.message.partition(". ")[0].rstrip(".") for row in reversed(group)}
-    reasons = " ".join(f"{sentence}." for sentence in sentences.values() if sentence)
+    # The kinds fail each in its own words: one of each reason is enough.
+    reasons = all_words_of(
+        {"code": reason, "parameters": {}}
+        for reason in dict.fromkeys(row.reason for row in reversed(group))
+    )
     text = _("%(kinds)s not seen. %(reasons)s") % {"kinds": kinds, "reasons": reasons}
     return Span(group[0].started_at, max(row.ended_at or end for row in group), text.strip())
 

@@ -20,7 +20,7 @@ from pools.views.shared import (
     TONES,
 )
 from ui.formatting import number
-from ui.words import words_of
+from ui.words import all_words_of, words_of
 
 # Pools whose figures the page of a request compares; the pages of the others have theirs.
 MOST_ANSWERS = 100
@@ -98,8 +98,8 @@ def _page(row: PoolStatusRequest, scope: Scope) -> StatusPage:
 def _detail_answer(row: PoolStatusRequest) -> str:
     """What became of it; the message of the request says what was not compared."""
     if row.outcome != Outcome.ANSWERED:
-        return f"{capfirst(row.get_outcome_display())}. {row.message}".strip()
-    return f"{_agreement(row)} {row.message}".strip()
+        return f"{capfirst(row.get_outcome_display())}. {all_words_of(row.notes)}".strip()
+    return f"{_agreement(row)} {all_words_of(row.notes)}".strip()
 
 
 def _agreement(row: PoolStatusRequest) -> str:

@@ -16,6 +16,7 @@ from pools.models import PoolStatusRequest
 from pools.queries import StatusFilter
 from pools.views.shared import TONES
 from ui.formatting import duration, number
+from ui.words import all_words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class RequestLine:
     request: PoolStatusRequest
     cluster: str
     tone: str
+    # What there is to say beside the outcome.
+    notes: str
     # Of how many pools some are answered; "" where all are.
     of: str
     took: str
@@ -55,6 +58,7 @@ def _line(row: PoolStatusRequest, scope: Scope) -> RequestLine:
         request=row,
         cluster=scope.name_of(row.cluster_id),
         tone=TONES[row.outcome],
+        notes=all_words_of(row.notes),
         of=_of(row),
         took=_took(row),
     )

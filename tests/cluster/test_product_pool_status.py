@@ -16,6 +16,7 @@ from tests.cluster.intended import SUBTRACTED_TWICE, TAINTED_FITS, TAINTED_IN_US
 from tests.cluster.objects import claim, device, held_claim, resource_slice, taint
 from tests.cluster.product import Product, clock, eventually, process_environment, wait_for_right
 from tests.cluster.rights import role_without, shipped_rights
+from ui.words import all_words_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -180,10 +181,9 @@ def test_request_of_a_killed_process_is_taken_away_by_the_next(silent_plane: Con
     ask(product)
 
     assert product.requests() == [("", "failed", True), ("", "nobody_answers", True)]
-    assert (
-        PoolStatusRequest.objects.earliest("id").message
-        == "DRA-Dash ended before the answer came."
-    )
+    assert PoolStatusRequest.objects.earliest("id").notes == [
+        {"code": "ended_before_answer", "parameters": {}}
+    ]
     assert silent_plane.list(KIND) == []
 
 
@@ -200,7 +200,7 @@ def test_request_without_the_right_is_refused(case_plane: ControlPlane) -> None:
     wait_for_right(case_plane, PATH, is_given=True)
 
     assert product.requests() == [("", "refused", True)]
-    message = PoolStatusRequest.objects.get().message
+    message = all_words_of(PoolStatusRequest.objects.get().notes)
     assert 'User "system:serviceaccount:dradash:dradash" cannot' in message
 
 

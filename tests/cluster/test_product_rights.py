@@ -9,6 +9,7 @@ from tests.cluster.controlplane import ControlPlane
 from tests.cluster.objects import device, held_claim, resource_slice
 from tests.cluster.product import Product, clock, eventually, install, wait_for_right
 from tests.cluster.rights import ACCOUNT, NAMESPACE, ROLE, role_without, shipped_rights
+from ui.words import words_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -42,7 +43,9 @@ def test_right_for_one_kind_revoked_leaves_the_others_and_comes_back(product: Pr
     product.sync()
 
     assert product.kind_states() == dict.fromkeys(FOLLOWED, "watching") | {CLAIMS: "forbidden"}
-    assert 'User "system:serviceaccount:dradash:dradash" cannot' in product.kind(CLAIMS).message
+    assert 'User "system:serviceaccount:dradash:dradash" cannot' in words_of(
+        product.kind(CLAIMS).failure
+    )
     assert product.figures("node-0", DRIVER) == (2, None, None, None, None, None, None)
     assert product.rest("pools/")["results"][0]["devices"]["available"] is None
     assert product.gaps(CLAIMS) == [("forbidden", False)]

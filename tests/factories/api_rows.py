@@ -40,6 +40,11 @@ def capabilities() -> dict[str, Any]:
     return found.to_json()
 
 
+def said(text: str) -> dict[str, Any]:
+    """What an earlier release stored in words, as any failure or note may be."""
+    return {"code": "said_before", "parameters": {"said_before": text}}
+
+
 def cluster(name: str = "prod", *, synced_at: datetime | None = NOON, **fields: Any) -> Cluster:
     made = Cluster.objects.create(
         name=name,
@@ -244,7 +249,6 @@ def gap(of: Cluster, **fields: Any) -> Gap:
             "kind": "ResourceSlice",
             "started_at": NOON,
             "reason": "api_unreachable",
-            "message": "The API server could not be read.",
             **fields,
         },
     )

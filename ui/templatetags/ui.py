@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
 from ui import formatting, frame, states
+from ui.words import words_of
 from ui.yaml_lines import Line
 from ui.yaml_lines import yaml_lines as split_yaml
 
@@ -84,6 +85,12 @@ def quantity(raw: Any, name: str = "") -> SafeString:
 @register.filter
 def duration(length: timedelta | None) -> str:
     return formatting.duration(length)
+
+
+@register.filter
+def words(stored: Mapping[str, Any]) -> str:
+    """What is stored of a statement, in the reader's language."""
+    return words_of(stored)
 
 
 @register.filter

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from clusters.models import Cluster
 from ingest import services
+from ui.words import words_of
 
 
 def _now() -> datetime:
@@ -51,7 +52,7 @@ class Command(BaseCommand):
             tally = (result.tallies or {}).get(kind.kind)
             changes = tally.changes if tally else 0
             known = "" if kind.object_count is None else f", {kind.object_count} in all"
-            said = f"  {kind.message}" if kind.message else ""
+            said = f"  {words_of(kind.failure)}" if kind.failure else ""
             self.stdout.write(
                 f"  {kind.kind}: {kind.get_state_display()}, {changes} changed{known}{said}"
             )

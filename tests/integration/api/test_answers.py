@@ -147,7 +147,7 @@ def test_etag_of_clusters_changes_with_reach(tag: Any) -> None:
     row = api_rows.cluster()
     before = [tag("clusters/"), tag(f"clusters/{row.pk}/")]
 
-    record_reach(row.pk, "timeout", message="", now=NOON)
+    record_reach(row.pk, "timeout", failure=None, now=NOON)
 
     after = [tag("clusters/"), tag(f"clusters/{row.pk}/")]
     assert [old == new for old, new in zip(before, after, strict=True)] == [False, False]

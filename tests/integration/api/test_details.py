@@ -31,14 +31,16 @@ def test_cluster_says_what_it_serves_and_allows(get: Any) -> None:
                 "ended_at": "2026-03-01T12:01:00Z",
                 "reason": "api_unreachable",
                 "message": "The API server could not be read.",
+                "failure": None,
             }
         ],
-        "reach": {"state": "ok", "message": "", "changed_at": None},
+        "reach": {"state": "ok", "message": "", "failure": None, "changed_at": None},
     }
     assert found["kinds"][0] == {
         "kind": "DeviceTaintRule",
         "state": "watching",
         "message": "",
+        "failure": None,
         "api_version": "resource.k8s.io/v1",
         "resource_version": "81273",
         "object_count": 2,

@@ -9,6 +9,7 @@ from clusters import services
 from clusters.choices import PoolStatusMode, Reach, Source
 from clusters.models import Cluster, ClusterKind, Gap
 from clusters.services import KindFailure
+from dra.catalogue import Statement
 from kube.identity import Identity
 from kube.targets import Target
 from tests.factories.clusters import NOON, revisions, watched_cluster
@@ -104,9 +105,9 @@ def test_pause_and_mode_raise_the_revision_only_when_they_change_something() -> 
 
 def test_record_reach_again_writes_nothing() -> None:
     cluster = watched_cluster()
-    services.record_reach(cluster.pk, Reach.OK, message="", now=NOON)
+    services.record_reach(cluster.pk, Reach.OK, failure=None, now=NOON)
 
-    services.record_reach(cluster.pk, Reach.OK, message="", now=NOON + MINUTE)
+    services.record_reach(cluster.pk, Reach.OK, failure=None, now=NOON + MINUTE)
 
     cluster.refresh_from_db()
     assert (cluster.reach_changed_at, revisions(cluster)) == (NOON, {"Cluster": 1})
@@ -116,8 +117,16 @@ def test_failure_opens_a_gap_from_the_latest_moment_known_and_recovery_closes_it
     cluster = watched_cluster()
     row = read_once(cluster)
 
-    services.record_failure(row, KindFailure("unreachable", "gone"), now=NOON + MINUTE)
-    services.record_failure(row, KindFailure("timeout", "slow"), now=NOON + 2 * MINUTE)
+    services.record_failure(
+        row,
+        KindFailure("unreachable", Statement.of("server_said", text="gone")),
+        now=NOON + MINUTE,
+    )
+    services.record_failure(
+        row,
+        KindFailure("timeout", Statement.of("server_said", text="slow")),
+        now=NOON + 2 * MINUTE,
+    )
     failing = kind(cluster)
     services.record_current(cluster.pk, {row.kind: row.resource_version}, now=NOON + 3 * MINUTE)
     services.close_gaps(cluster.pk, [row.kind], now=NOON + 3 * MINUTE)
@@ -135,7 +144,9 @@ def test_failure_opens_a_gap_from_the_latest_moment_known_and_recovery_closes_it
 def test_failure_of_a_kind_that_was_never_read_is_no_gap() -> None:
     cluster = watched_cluster()
 
-    services.record_failure(kind(cluster), KindFailure("forbidden", "no"), now=NOON)
+    services.record_failure(
+        kind(cluster), KindFailure("forbidden", Statement.of("server_said", text="no")), now=NOON
+    )
 
     assert (kind(cluster).state, gaps(cluster)) == ("forbidden", [])
 
@@ -153,14 +164,18 @@ def test_failure_codes_become_states_and_reasons(code: str, state: str, reason: 
     cluster = watched_cluster()
     row = read_once(cluster)
 
-    services.record_failure(row, KindFailure(code, "why"), now=NOON)
+    services.record_failure(
+        row, KindFailure(code, Statement.of("server_said", text="why")), now=NOON
+    )
 
     assert (kind(cluster).state, [gap[2] for gap in gaps(cluster)]) == (state, [reason])
 
 
 def test_failure_waits_as_long_as_the_server_asks() -> None:
     cluster = watched_cluster()
-    failure = KindFailure("throttled", "busy", retry_after_seconds=120)
+    failure = KindFailure(
+        "throttled", Statement.of("server_said", text="busy"), retry_after_seconds=120
+    )
 
     services.record_failure(kind(cluster), failure, now=NOON)
 
@@ -168,7 +183,11 @@ def test_failure_waits_as_long_as_the_server_asks() -> None:
 
 
 def fail(cluster: Cluster, name: str, code: str) -> None:
-    services.record_failure(kind(cluster, name), KindFailure(code, "no"), now=NOON + MINUTE)
+    services.record_failure(
+        kind(cluster, name),
+        KindFailure(code, Statement.of("server_said", text="no")),
+        now=NOON + MINUTE,
+    )
 
 
 def waiting(cluster: Cluster) -> set[str]:
@@ -260,9 +279,9 @@ def test_open_gap_keeps_its_first_reason_unless_the_store_was_set_back(
 ) -> None:
     cluster = watched_cluster()
     row = read_once(cluster)
-    services.open_gap(row, reason="forbidden", message="", now=NOON + MINUTE)
+    services.open_gap(row, reason="forbidden", failure=None, now=NOON + MINUTE)
 
-    services.open_gap(row, reason=second, message="", now=NOON + 2 * MINUTE)
+    services.open_gap(row, reason=second, failure=None, now=NOON + 2 * MINUTE)
 
     assert gaps(cluster) == [(NOON, None, told)]
 

@@ -41,7 +41,12 @@ def submit(client: Client, page: str, button: str) -> Any:
 
 def test_cluster_list_says_how_each_is_reached_and_how_fresh(visit: Visit) -> None:
     api_rows.cluster("fine", server_version="v1.36.2")
-    api_rows.cluster("lost", reach="unreachable", reach_message="Nobody is there.", synced_at=None)
+    api_rows.cluster(
+        "lost",
+        reach="unreachable",
+        reach_failure=api_rows.said("Nobody is there."),
+        synced_at=None,
+    )
     api_rows.cluster("paused", is_paused=True, synced_at=NOON - timedelta(hours=2))
 
     page = visit("/clusters/")
@@ -219,7 +224,7 @@ def test_cluster_page_names_missing_rights_with_the_line_that_grants_them(visit:
     [
         ({"is_watched": False}, "No longer watched. This is what was stored."),
         ({"is_paused": True}, "Paused: nothing new is read."),
-        ({"reach": "tls", "reach_message": "Its name differs."}, "Certificate problem. Its name differs."),
+        ({"reach": "tls", "reach_failure": api_rows.said("Its name differs.")}, "Certificate problem. Its name differs."),
     ],
 )  # fmt: skip
 def test_cluster_page_answers_by_what_matters_most(
@@ -232,7 +237,7 @@ def test_cluster_page_answers_by_what_matters_most(
 
 def test_cluster_page_names_what_cannot_be_read(visit: Visit, cluster: Cluster) -> None:
     cluster.kinds.filter(kind="ResourceClaim").update(
-        state="failing", message="Broken.", failing_since=NOON
+        state="failing", failure=api_rows.said("Broken."), failing_since=NOON
     )
 
     page = visit(f"/clusters/{cluster.pk}/")
@@ -250,12 +255,16 @@ def test_cluster_page_joins_gaps_of_several_kinds(visit: Visit, cluster: Cluster
     for kind, minutes in (("ResourceSlice", 30), ("ResourceClaim", 29)):
         start = NOON - timedelta(minutes=minutes)
         api_rows.gap(cluster, kind=kind, started_at=start, ended_at=start + timedelta(minutes=3))
-    api_rows.gap(cluster, kind="Node", started_at=NOON, reason="relist", message="")
+    api_rows.gap(cluster, kind="Node", started_at=NOON, reason="relist")
 
     section = visit(f"/clusters/{cluster.pk}/").one("section", aria_labelledby="gaps-title")
 
     assert section.rows() == [
-        {"From": "1 Mar 2026 12:00:00 UTC", "For": "it lasts", "What": "Node relist"},
+        {
+            "From": "1 Mar 2026 12:00:00 UTC",
+            "For": "it lasts",
+            "What": "Node Everything had to be read anew; what changed and changed back before that was not seen.",
+        },
         {
             "From": "1 Mar 2026 11:30:00 UTC",
             "For": "4 min",
@@ -411,7 +420,7 @@ def test_anonymous_is_asked_to_sign_in(
         ({"source": "simulated", "name": "toy"}, ["toy is a simulated cluster: nothing in it is real."]),
         ({"is_paused": True}, ["prod is paused: nothing new is read. Resume it on its page"]),
         (
-            {"reach": "timeout", "reach_message": "No answer in 5 s.", "reach_changed_at": NOON},
+            {"reach": "timeout", "reach_failure": api_rows.said("No answer in 5 s."), "reach_changed_at": NOON},
             [
                 ("prod: too slow. No answer in 5 s. What is shown is the latest that was read."
                 " Since 1 Mar 2026 12:00:00 UTC, 4 s ago. Details")
@@ -471,17 +480,17 @@ UNKNOWN = "What depends on them is unknown."
         ("DeviceTaintRule", {"state": "forbidden"}, f"prod: we may not read DeviceTaintRules. {UNKNOWN}"),
         (
             "ResourceClaim",
-            {"state": "failing", "message": "Garbled."},
+            {"state": "failing", "failure": api_rows.said("Garbled.")},
             f"prod: ResourceClaims cannot be read. Garbled. {LATEST}",
         ),
         (
             "ResourceClaim",
-            {"state": "failing", "message": "Garbled.", "last_synced_at": None},
+            {"state": "failing", "failure": api_rows.said("Garbled."), "last_synced_at": None},
             f"prod: ResourceClaims cannot be read. Garbled. {UNKNOWN}",
         ),
         (
             "DeviceClass",
-            {"state": "failing", "message": "Garbled."},
+            {"state": "failing", "failure": api_rows.said("Garbled.")},
             f"prod: DeviceClasses cannot be read. Garbled. {LATEST}",
         ),
     ],
@@ -500,7 +509,9 @@ def test_banner_of_a_kind_that_cannot_be_read_says_what_is_shown_and_how_old(
 def test_banner_of_a_cluster_that_was_never_reached_says_that_nothing_was_read(
     viewer: Client,
 ) -> None:
-    api_rows.cluster(reach="timeout", reach_message="No answer in 5 s.", synced_at=None)
+    api_rows.cluster(
+        reach="timeout", reach_failure=api_rows.said("No answer in 5 s."), synced_at=None
+    )
 
     assert banners(viewer) == [
         "prod: too slow. No answer in 5 s. Nothing was read of it yet. Details"

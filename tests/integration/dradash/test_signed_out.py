@@ -25,7 +25,7 @@ def stored(soon: None, plain_static: None) -> None:
         "kiwi-cluster",
         id=NUMBER,
         reach=Reach.UNREACHABLE,
-        reach_message="10.9.8.7:6443 refused the connection.",
+        reach_failure=api_rows.said("10.9.8.7:6443 refused the connection."),
         url="https://10.9.8.7:6443",
     )
     pool = api_rows.pool(

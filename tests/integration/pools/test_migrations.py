@@ -54,3 +54,19 @@ def test_sentences_that_were_stored_are_kept_and_pools_derived_anew(migrate: Mig
     assert list(after.get_model("pools", "DirtyPool").objects.values_list("driver", "name")) == [
         ("gpu.example.com", "node-1")
     ]
+
+
+def test_what_was_said_of_a_request_is_kept(migrate: Migrate) -> None:
+    before = migrate("pools", "0009_orders_of_one_direction")
+    cluster = before.get_model("clusters", "Cluster").objects.create(name="one", created_at=NOON)
+    requests = before.get_model("pools", "PoolStatusRequest").objects
+    requests.create(cluster_id=cluster.pk, name="a", driver="d", created_at=NOON, message="No.")
+    requests.create(cluster_id=cluster.pk, name="b", driver="d", created_at=NOON)
+
+    after = migrate("pools", "0010_request_notes_as_codes")
+
+    found = after.get_model("pools", "PoolStatusRequest").objects.order_by("name")
+    assert [row.notes for row in found] == [
+        [{"code": "said_before", "parameters": {"said_before": "No."}}],
+        [],
+    ]

@@ -260,7 +260,10 @@ def test_pool_page_server_section_before_the_first_request(visit: Visit) -> None
 
 def test_pool_page_server_section_of_an_unanswered_request(visit: Visit, pool: Pool) -> None:
     asked = api_rows.status_request(
-        pool.cluster, outcome="refused", message="No right to create.", answered_at=None
+        pool.cluster,
+        outcome="refused",
+        notes=[api_rows.said("No right to create.")],
+        answered_at=None,
     )
 
     section = visit(url(pool)).one("section", aria_labelledby="server-title")

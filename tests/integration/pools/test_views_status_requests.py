@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from clusters.models import Cluster
+from dra.catalogue import Statement
 from dra.pools import assess_pool
 from dra.values import DriverName, PoolKey, PoolName
 from pools.choices import Outcome
@@ -29,7 +30,7 @@ def test_status_list_shows_outcome_and_agreement(visit: Visit, cluster: Cluster)
         "a",
         pool_name="node-1",
         outcome="blocked",
-        message="A pool is incomplete.",
+        notes=[api_rows.said("A pool is incomplete.")],
         answered_at=None,
         created_at=NOON - timedelta(minutes=5),
         pools_answered=None,
@@ -226,7 +227,7 @@ def test_status_page_that_was_not_answered_names_what_blocks_it(
         },
     ]
     asked = api_rows.status_request(
-        cluster, outcome="blocked", message="No answer.", answered_at=None, blocked_by=blockers,
+        cluster, outcome="blocked", notes=[api_rows.said("No answer.")], answered_at=None, blocked_by=blockers,
         answer=None, pools_answered=None, pool_count=None,
     )  # fmt: skip
 
@@ -330,7 +331,7 @@ def test_status_list_shows_when_the_cluster_refused_again(ask: Ask, cluster: Clu
         "gpu.example.com",
         name="dradash-1",
         outcome=Outcome.REFUSED,
-        message="Not allowed.",
+        note=Statement.of("not_allowed", said="no"),
     )
     refuse(now=NOON)
     first = ask("/pool-status-requests/")

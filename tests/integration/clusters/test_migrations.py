@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.factories.clusters import NOON
+
+if TYPE_CHECKING:
+    from tests.integration.conftest import Migrate
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"code": "said_before", "parameters": {"said_before": text}}
+
+
+@pytest.mark.parametrize(
+    ("message", "failure"),
+    [
+        ("The API server could not be read. It is away.", said("It is away.")),
+        ("The API server could not be read.", {}),
+        ("Something else.", said("Something else.")),
+        ("", {}),
+    ],
+)
+def test_what_was_said_of_failures_is_kept_without_the_reason_of_the_gap(
+    migrate: Migrate, message: str, failure: dict[str, Any]
+) -> None:
+    before = migrate("clusters", "0005_identity")
+    cluster = before.get_model("clusters", "Cluster").objects.create(
+        name="one", created_at=NOON, reach="timeout", reach_message="It is slow."
+    )
+    before.get_model("clusters", "ClusterKind").objects.create(
+        cluster_id=cluster.pk, kind="ResourceClaim", message="Garbled."
+    )
+    before.get_model("clusters", "Gap").objects.create(
+        cluster_id=cluster.pk,
+        kind="ResourceClaim",
+        started_at=NOON,
+        reason="api_unreachable",
+        message=message,
+    )
+
+    after = migrate("clusters", "0006_failures_as_codes")
+
+    assert after.get_model("clusters", "Cluster").objects.get().reach_failure == said(
+        "It is slow."
+    )
+    assert after.get_model("clusters", "ClusterKind").objects.get().failure == said("Garbled.")
+    assert after.get_model("clusters", "Gap").objects.get().failure == failure
