@@ -154,6 +154,7 @@ def test_columns_are_the_members_with_those_of_inner_shapes_but_no_links() -> No
         "partition_type_attribute",
         "outcome",
         "message",
+        "notes",
         "created_at",
         "answered_at",
         "removed",
