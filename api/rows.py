@@ -180,7 +180,7 @@ def _status_request_members(
         "partition_type_attribute": row.partition_type_attribute or None,
         "outcome": row.outcome,
         "message": all_words_of(row.notes),
-        "notes": _problems(row.notes),
+        "notes": problems(row.notes),
         "created_at": row.created_at,
         "answered_at": row.answered_at,
         "removed": row.is_removed,
