@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from api.problems import InvalidParameters
 from dra.shapes import ParameterError
-from pools.filters import FilterProblem
 from ui.paging import MAX_PAGE_SIZE
+from ui.parameters import Refusal
 
 DEFAULT_LIMIT = 100
 LONGEST_CURSOR = 2000
@@ -49,7 +49,7 @@ class Parameters:
     def refuse(self, parameter: str, message: str) -> None:
         self._problems.append(ParameterError(parameter=parameter, message=message))
 
-    def take(self, problems: Sequence[FilterProblem]) -> None:
+    def take(self, problems: Sequence[Refusal]) -> None:
         """Add what a filter of the pages could not read, but for what is refused already."""
         refused = {each.parameter for each in self._problems}
         for each in problems:

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
+from functools import lru_cache
 from typing import Any, Final
 
 from django.utils import formats
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from dra.quantity import Quantity, QuantityFormat, parse_quantity
@@ -100,8 +102,12 @@ def _plain(value: Decimal) -> str:
 
 def exact_time(moment: datetime | None) -> str:
     """To the second, with its zone: `28 Nov 2026 03:12:04 UTC`."""
-    if moment is None:
-        return _("unknown")
+    return _("unknown") if moment is None else _exact_time(moment, get_language())
+
+
+# Rows of a list changed at the same few moments, and a date in words costs more than the rest of its cell.
+@lru_cache(maxsize=4096)
+def _exact_time(moment: datetime, _language: str | None) -> str:
     return formats.date_format(moment.astimezone(UTC), "j M Y H:i:s") + " UTC"
 
 

@@ -1,4 +1,4 @@
-"""What a list is asked for: filters as frozen values, made from a URL by `pools.filters`, and the words to sort by."""
+"""What a list is asked for: filters as frozen values, made from a URL by `pools.listings`, and the words to sort by."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
