@@ -538,3 +538,21 @@ def test_pool_list_says_of_each_figure_where_it_is_from_and_how_old(
     (cell,) = visit("/pools/").one("tbody").all("td", data_label="Free")
 
     assert cell.attributes["title"] == f"{SOURCE}; {said}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("selector", "by selector zone in (a, b)"),
+        ("mixed", "mixed zone in (a, b)"),
+        ("all", "all nodes"),
+        ("per_device", "per device"),
+        ("none", "not said"),
+    ],
+)
+def test_pool_list_says_where_a_pool_can_be_used(visit: Visit, kind: str, words: str) -> None:
+    api_rows.pool(
+        api_rows.cluster(), node_name=None, node_kind=kind, node_selection="zone in (a, b)"
+    )
+
+    assert visit("/pools/").rows()[0]["Node"] == words

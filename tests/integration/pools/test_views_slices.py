@@ -199,3 +199,23 @@ def test_slice_page_opened_before_its_pool_is_derived_leads_to_it(ask: Ask, pool
 
     links = [parse(each).links().get("node-2") for each in (first, later)]
     assert links == [None, f"/pools/{derived.id}/"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("selector", "by selector"),
+        ("mixed", "mixed"),
+        ("all", "all nodes"),
+        ("per_device", "per device"),
+        ("none", "not said"),
+    ],
+)
+def test_slice_list_and_page_say_where_a_slice_can_be_used(
+    visit: Visit, kind: str, words: str
+) -> None:
+    pool = api_rows.pool(api_rows.cluster())
+    row = api_rows.resource_slice(pool, node_name=None, node_kind=kind)
+
+    assert visit("/resource-slices/").rows()[0]["Node"] == words
+    assert visit(f"/resource-slices/{row.object_id}/").facts()["Node"] == words
