@@ -1,6 +1,7 @@
 from django.urls import path
 
 from pools.views import (
+    device_classes,
     device_detail,
     device_list,
     nodes,
@@ -19,6 +20,12 @@ urlpatterns = [
     path("pools/<int:pool_id>/", pool_detail.pool_detail, name="detail"),
     path("devices/", device_list.device_list, name="device_list"),
     path("devices/<int:device_id>/", device_detail.device_detail, name="device_detail"),
+    path("device-classes/", device_classes.device_class_list, name="device_class_list"),
+    path(
+        "device-classes/<int:class_id>/",
+        device_classes.device_class_detail,
+        name="device_class_detail",
+    ),
     path("nodes/", nodes.node_list, name="node_list"),
     path("nodes/<int:node_id>/", nodes.node_detail, name="node_detail"),
     path("resource-slices/", slice_list.slice_list, name="slice_list"),

@@ -128,6 +128,7 @@ NAVIGATION: Final = (
             NavItem(_("Pools"), "pools", "pools:list", "p"),
             NavItem(_("Devices"), "devices", "pools:device_list", "d"),
             NavItem(_("Nodes"), "nodes", "pools:node_list", "n"),
+            NavItem(_("Classes"), "classes", "pools:device_class_list", "l"),
             NavItem(_("Resource slices"), "slices", "pools:slice_list", "s"),
         ),
     ),

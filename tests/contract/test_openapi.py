@@ -48,6 +48,7 @@ def headers(transactional_db: None) -> dict[str, str]:
     device = api_rows.device(pool, id=42)
     api_rows.allocation(device)
     api_rows.node(cluster, id=42)
+    api_rows.device_class(cluster, id=42)
     api_rows.resource_slice(pool, object_id=41)
     api_rows.status_answer(api_rows.status_request(cluster, id=42))
     row, token = tokens.create_token(

@@ -15,6 +15,7 @@ from objects.models import Body, KubeObject
 from pools.models import (
     Allocation,
     Device,
+    DeviceClass,
     Node,
     Pool,
     PoolHour,
@@ -66,6 +67,21 @@ def cluster(name: str = "prod", *, synced_at: datetime | None = NOON, **fields: 
             last_synced_at=synced_at,
         )
     return made
+
+
+def device_class(of: Cluster, name: str = "gpu", **fields: Any) -> DeviceClass:
+    return DeviceClass.objects.create(
+        cluster=of,
+        name=name,
+        **{
+            "selectors": ["device.driver == 'gpu.example.com'"],
+            "object_id": 0,
+            "uid": f"uid-{name}",
+            "first_seen_at": NOON,
+            "since": NOON,
+            **fields,
+        },
+    )
 
 
 def node(

@@ -266,6 +266,7 @@ def test_root_names_every_list_and_description(get: Any) -> None:
         "pools": f"{at}pools/",
         "devices": f"{at}devices/",
         "resource-slices": f"{at}resource-slices/",
+        "device-classes": f"{at}device-classes/",
         "nodes": f"{at}nodes/",
         "pool-status-requests": f"{at}pool-status-requests/",
         "docs": f"{at}docs/",

@@ -12,7 +12,15 @@ SOURCE = (
     "computed from ResourceSlices at 81273, ResourceClaims at 81273, DeviceTaintRules at 81273"
 )
 VERSIONS = {"ResourceSlice": "81273", "ResourceClaim": "81273", "DeviceTaintRule": "81273"}
-LISTS = ("clusters", "pools", "devices", "nodes", "resource-slices", "pool-status-requests")
+LISTS = (
+    "clusters",
+    "pools",
+    "devices",
+    "nodes",
+    "device-classes",
+    "resource-slices",
+    "pool-status-requests",
+)
 # Sign-in 1, the snapshot 4, clusters 2, gaps 1, page 1, count 1. The list of clusters reads their kinds once more, that of
 # slices the ids of their pools.
 QUERIES = {"clusters": 11, "resource-slices": 11}
@@ -28,6 +36,7 @@ def fill(rows: int) -> None:
         pool = api_rows.pool(cluster, f"node-{number}")
         api_rows.device(pool)
         api_rows.node(cluster)
+        api_rows.device_class(cluster)
         api_rows.resource_slice(pool, object_id=number + 1)
         api_rows.status_request(cluster)
         api_rows.gap(cluster)
@@ -498,6 +507,7 @@ def test_links_of_a_row_open(api: Client, get: Any, name: str, member: str) -> N
     )
     api_rows.status_request(pool.cluster)
     api_rows.node(pool.cluster)
+    api_rows.device_class(pool.cluster)
 
     (row,) = get(f"{name}/")["results"]
 

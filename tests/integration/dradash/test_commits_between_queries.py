@@ -28,6 +28,8 @@ PATHS = {
     "/pools/<int:pool_id>/": "/pools/{pool}/",
     "/devices/": "/devices/",
     "/devices/<int:device_id>/": "/devices/{device}/",
+    "/device-classes/": "/device-classes/",
+    "/device-classes/<int:class_id>/": "/device-classes/{device_class}/",
     "/nodes/": "/nodes/",
     "/nodes/<int:node_id>/": "/nodes/{node}/",
     "/resource-slices/": "/resource-slices/",
@@ -41,6 +43,8 @@ PATHS = {
     "/api/v1/pools/<int:id>/history/": "/api/v1/pools/{pool}/history/",
     "/api/v1/devices/": "/api/v1/devices/",
     "/api/v1/devices/<int:id>/": "/api/v1/devices/{device}/",
+    "/api/v1/device-classes/": "/api/v1/device-classes/",
+    "/api/v1/device-classes/<int:id>/": "/api/v1/device-classes/{device_class}/",
     "/api/v1/nodes/": "/api/v1/nodes/",
     "/api/v1/nodes/<int:id>/": "/api/v1/nodes/{node}/",
     "/api/v1/resource-slices/": "/api/v1/resource-slices/",
@@ -58,11 +62,12 @@ CHANGE = (
     "UPDATE pools_device SET state = CASE %(n)s WHEN 0 THEN 'available' ELSE 'blocked' END",
     "UPDATE pools_resourceslice SET device_count = 4 + %(n)s",
     "UPDATE pools_poolstatusrequest SET pools_differing = %(n)s",
+    "UPDATE pools_deviceclass SET extended_resource_name = 'r' || %(n)s",
     "UPDATE pools_node SET is_ready = (%(n)s = 0), ready_reason = 'r' || %(n)s",
     "UPDATE objects_kubeobject SET resource_version = 81273 + %(n)s",
     "UPDATE clusters_revision SET number = 1 + %(n)s",
 )
-SUBJECTS = ("Cluster", "Pool", "ResourceSlice", "ResourcePoolStatusRequest", "Node")
+SUBJECTS = ("Cluster", "Pool", "ResourceSlice", "ResourcePoolStatusRequest", "Node", "DeviceClass")
 
 SLICE = {"kind": "ResourceSlice", "spec": {"pool": {"name": "node-1"}}}
 
@@ -100,6 +105,7 @@ def ids(soon: None, change: Callable[[int], None]) -> dict[str, Any]:
         "cluster": cluster.pk,
         "pool": pool.id,
         "device": device.id,
+        "device_class": api_rows.device_class(cluster).id,
         "node": api_rows.node(cluster, "node-1").id,
         "request": request.pk,
     }
