@@ -1,5 +1,9 @@
 """Read by gunicorn on its own, for `dradash up` and for the image alike; the address is given on the command line."""
 
+import gc
+
+from django.urls import get_resolver
+
 wsgi_app = "dradash.wsgi"
 worker_class = "gthread"
 workers = 2
@@ -10,3 +14,11 @@ timeout = 60
 graceful_timeout = 3
 keepalive = 15
 control_socket_disable = True
+
+
+def when_ready(server: object) -> None:
+    """Before the first fork: what is loaded here is in memory once, and no garbage collector touches it again."""
+    del server
+    gc.collect()
+    get_resolver().reverse_dict  # noqa: B018 -- loads every view
+    gc.freeze()

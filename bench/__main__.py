@@ -64,6 +64,10 @@ MEASUREMENTS = {
         "a hundred clusters followed by one worker",
         lambda: run_module("many"),
     ),
+    "running": (
+        "memory of `make run` with the simulated cluster",
+        lambda: run_module("running"),
+    ),
     "outages": (
         "Postgres, API server and disk away for a while",
         lambda: run_module("outages"),
