@@ -128,30 +128,32 @@ class ResourceSlice(models.Model):
         return self.name
 
 
-class Device(models.Model):
-    """A device of the newest generation of its pool."""
+class PublishedDevice(models.Model):
+    """What the newest generation of a pool says of a device; who uses it is no part of this.
+
+    Kept when it is published no more, so that its id is the same when it comes back.
+    """
 
     pk = models.CompositePrimaryKey("cluster_id", "id")
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
-    id = models.BigIntegerField(db_default=_nextval("pools_device_id_seq"))
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    id = models.BigIntegerField(db_default=_nextval("pools_publisheddevice_id_seq"))
     pool_id = models.BigIntegerField()
     driver = models.TextField()
     pool_name = models.TextField()
     name = models.TextField()
     slice_object_id = models.BigIntegerField()
     node_name = models.TextField(null=True)  # noqa: DJ001 -- null is "no single node", as Kubernetes has it
-    generation = models.BigIntegerField(null=True)
-    state = models.CharField(max_length=16, choices=DeviceState)
-    # None: not known, as claims or taint rules are not.
-    is_partly_used = models.BooleanField(null=True)
-    # In the shapes of the REST API: attributes by name, capacity and taints as lists.
+    # In the shapes of the REST API: attributes by name, capacity and taints as lists. Capacity is as of a device that nobody uses,
+    # taints are those of the slice.
     attributes = models.JSONField(default=dict)
     capacity = models.JSONField(default=list)
     taints = models.JSONField(default=list)
-    problems = models.JSONField(default=list)
     # Total of each capacity as a plain number, for filters such as memory>=40Gi.
     capacity_numbers = models.JSONField(default=dict)
     since = models.DateTimeField()
+    vanished_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = (
@@ -159,7 +161,11 @@ class Device(models.Model):
         )
         indexes = (
             models.Index(name="device_id", fields=("id",)),
-            models.Index(name="device_list", fields=("driver", "pool_name", "name", "id")),
+            models.Index(
+                name="device_list",
+                fields=("driver", "pool_name", "name", "id"),
+                condition=Q(vanished_at__isnull=True),
+            ),
             # For the order by node and for devices of a node.
             models.Index(
                 Coalesce("node_name", Value("")),
@@ -168,14 +174,74 @@ class Device(models.Model):
                 "name",
                 "id",
                 name="device_node",
+                condition=Q(vanished_at__isnull=True),
             ),
-            models.Index(name="device_state", fields=("state", "driver", "pool_name", "name")),
             GinIndex(
                 name="device_attributes",
                 fields=("attributes",),
                 opclasses=("jsonb_path_ops",),
             ),
         )
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.pool_name}/{self.name}"
+
+
+class DeviceUse(models.Model):
+    """The state that claims and taint rules put a device into: narrow, because it changes with each allocation."""
+
+    pk = models.CompositePrimaryKey("cluster_id", "device_id")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    device_id = models.BigIntegerField()
+    state = models.CharField(max_length=16, choices=DeviceState)
+    # None: not known, as claims or taint rules are not.
+    is_partly_used = models.BooleanField(null=True)
+    # None: as published, since nobody uses it, and no rule taints it.
+    capacity = models.JSONField(null=True)
+    taints = models.JSONField(null=True)
+    problems = models.JSONField(default=list)
+    since = models.DateTimeField()
+    vanished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = (models.Index(name="device_use_state", fields=("state", "device_id")),)
+
+    def __str__(self) -> str:
+        return f"device {self.device_id} is {self.state}"
+
+
+class Device(models.Model):
+    """A device of the newest generation of its pool, with its use: a view for reading, without devices that vanished."""
+
+    pk = models.CompositePrimaryKey("cluster_id", "id")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+    )
+    id = models.BigIntegerField()
+    # The id again, as the table of states has it: an order by state and by it is one of an index.
+    device_id = models.BigIntegerField()
+    pool_id = models.BigIntegerField()
+    driver = models.TextField()
+    pool_name = models.TextField()
+    name = models.TextField()
+    slice_object_id = models.BigIntegerField()
+    node_name = models.TextField(null=True)  # noqa: DJ001 -- null is "no single node", as Kubernetes has it
+    # That of the pool: a roll-out that changes nothing else touches no device.
+    generation = models.BigIntegerField(null=True)
+    state = models.CharField(max_length=16, choices=DeviceState)
+    is_partly_used = models.BooleanField(null=True)
+    attributes = models.JSONField(default=dict)
+    capacity = models.JSONField(default=list)
+    taints = models.JSONField(default=list)
+    problems = models.JSONField(default=list)
+    capacity_numbers = models.JSONField(default=dict)
+    since = models.DateTimeField()
+
+    class Meta:
+        managed = False
+        db_table = "pools_device"
 
     def __str__(self) -> str:
         return f"{self.driver}/{self.pool_name}/{self.name}"

@@ -28,6 +28,12 @@ class WriteRows(Protocol):
     def __call__(self, cursor: Cursor, cluster_id: int, rows: Sequence[Any], /) -> None: ...
 
 
+class Wants(Protocol):
+    """Whether anybody would hear of a change of a table."""
+
+    def __call__(self, table: VersionedTable, /) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Consumer:
     """Somebody who makes rows of what changed in some tables."""

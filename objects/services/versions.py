@@ -121,12 +121,14 @@ def append(
     cursor: Cursor,
     table: VersionedTable,
     cluster_id: int,
-    rows: Sequence[Sequence[Any]],
+    rows: Iterable[Sequence[Any]],
     *,
     now: datetime,
     is_wanted: bool = True,
 ) -> list[Change]:
     """Rows of keys that are new, each with its id first if the table has one: half the cost of a merge."""
+    if is_wanted:
+        rows = list(rows)
     first_seen = {"first_seen_at": "timestamptz"} if table.has_first_seen else {}
     columns = {
         "cluster_id": "int8",

@@ -18,6 +18,7 @@ from pools.models import (
     Allocation,
     Device,
     Pool,
+    PublishedDevice,
 )
 from pools.queries.conditions import device_condition
 from pools.queries.wanted import DeviceFilter
@@ -44,8 +45,8 @@ def devices_of_pool(snapshot: Snapshot, found: Pool) -> QuerySet[Device]:
 _SAMPLE = """
 SELECT d.driver, d.attributes, d.capacity_numbers
 FROM unnest(%s::text[]) AS wanted(driver) CROSS JOIN LATERAL (
-    SELECT driver, attributes, capacity_numbers FROM pools_device
-    WHERE pools_device.driver = wanted.driver ORDER BY driver, pool_name, name, id LIMIT %s
+    SELECT driver, attributes, capacity_numbers FROM pools_publisheddevice p
+    WHERE p.driver = wanted.driver AND vanished_at IS NULL ORDER BY driver, pool_name, name, id LIMIT %s
 ) d
 """
 
@@ -128,7 +129,8 @@ def unpublished_allocations(
     snapshot: Snapshot, cluster_ids: Sequence[int]
 ) -> QuerySet[Allocation]:
     """Allocation results whose device no pool publishes now."""
-    published = Device.objects.filter(
+    published = PublishedDevice.objects.filter(
+        vanished_at=None,
         cluster_id=OuterRef("cluster_id"),
         driver=OuterRef("driver"),
         pool_name=OuterRef("pool_name"),

@@ -103,7 +103,7 @@ POOL_ORDERS: Mapping[str, tuple[str, ...]] = {
 DEVICE_ORDERS: Mapping[str, tuple[str, ...]] = {
     "name": ("driver", "pool_name", "name", "id"),
     "node": ("node_sort", "driver", "pool_name", "name", "id"),
-    "state": ("state", "driver", "pool_name", "name", "id"),
+    "state": ("state", "device_id"),
 }
 
 

@@ -15,7 +15,6 @@ from dra import shapes
 from dra.parsing import parse_resource_slice
 from dra.pools import assess_pool
 from dra.values import (
-    AssessedDevice,
     AssessedPool,
     DriverName,
     PoolKey,
@@ -28,16 +27,18 @@ from dra.values import (
 from kube.digest import with_pool_generation
 from objects import queries
 from objects.services import versions
-from objects.services.staging import Cursor, as_jsonb, as_text, copy_rows, stage_rows
+from objects.services.staging import Cursor, as_jsonb, as_text
 from objects.services.versions import Scope
+from pools.services import devices
 from pools.services.allocations import allocations_of_pools
+from pools.services.devices import DerivedPool
 from pools.services.tables import POOLS, SLICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from objects.services.changes import Changes
+    from objects.services.changes import Changes, Wants
     from objects.services.versions import Change
 
 log = structlog.get_logger()
@@ -46,65 +47,6 @@ log = structlog.get_logger()
 _CHUNK_SLICES: Final = 128
 _SEVERITIES: Final = {"info": 1, "warning": 2, "error": 3}
 
-_DEVICE: Final = {
-    "pool_id": "int8",
-    "driver": "text",
-    "pool_name": "text",
-    "name": "text",
-    "slice_object_id": "int8",
-    "node_name": "text",
-    "generation": "int8",
-    "state": "text",
-    "is_partly_used": "bool",
-    "attributes": "jsonb",
-    "capacity": "jsonb",
-    "taints": "jsonb",
-    "problems": "jsonb",
-    "capacity_numbers": "jsonb",
-}
-
-
-def _merge_sql(
-    table: str,
-    staged: str,
-    columns: Iterable[str],
-    key: Sequence[str],
-    extra: str,
-    where: str = "",
-) -> str:
-    """INSERT … ON CONFLICT that rewrites a row only where it differs.
-
-    `extra` is a column that also must be as given; `where` leaves out some of the staged rows, which are `s` there.
-    """
-    names = list(columns)
-    values = [name for name in names if name not in key]
-    assigned = ", ".join(f"{name} = excluded.{name}" for name in [*values, "since"])
-    old = ", ".join(f"t.{name}" for name in values)
-    new = ", ".join(f"excluded.{name}" for name in values)
-    first = ", first_seen_at" if extra else ""
-    return (
-        f"INSERT INTO {table} AS t (cluster_id, {', '.join(names)}, since{first})"  # noqa: S608 -- made of constants
-        f" SELECT %(cluster)s, {', '.join(names)}, %(now)s{', %(now)s' if extra else ''}"
-        f" FROM pg_temp.{staged} s {where} ON CONFLICT (cluster_id, {', '.join(key)})"
-        f" DO UPDATE SET {assigned}{', ' + extra + ' = NULL' if extra else ''}"
-        f" WHERE ({old}) IS DISTINCT FROM ({new}){f' OR t.{extra} IS NOT NULL' if extra else ''}"
-    )
-
-
-# A row that conflicts is locked, which is a change of its page, even where nothing is to be updated: of the sixty devices of a pool
-# one changes. So those that are as they were do not come as far as that.
-_SAME_DEVICE: Final = " AND ".join(f"o.{name} IS NOT DISTINCT FROM s.{name}" for name in _DEVICE)
-_UNCHANGED_DEVICES: Final = f"""
-WHERE NOT EXISTS (SELECT FROM pools_device o WHERE o.cluster_id = %(cluster)s
-    AND o.pool_id = ANY(%(pools)s) AND o.pool_id = s.pool_id AND o.name = s.name AND {_SAME_DEVICE})
-"""
-_MERGE_DEVICES: Final = _merge_sql(
-    "pools_device", "staged_device", _DEVICE, ("pool_id", "name"), "", where=_UNCHANGED_DEVICES
-)
-_DELETE_DEVICES: Final = """
-DELETE FROM pools_device d WHERE cluster_id = %s AND pool_id = ANY(%s) AND NOT EXISTS (
-    SELECT FROM pg_temp.staged_device s WHERE s.pool_id = d.pool_id AND s.name = d.name)
-"""
 
 # A pool with the rows of its slices: object id, digest, generation, API version.
 _Dirty = tuple[PoolKey, list[tuple[Any, ...]]]
@@ -200,7 +142,9 @@ def _derive_or_split(
     """One pool that Postgres refuses must not keep the rest of a cluster from being stored."""
     try:
         with transaction.atomic():
-            found = _derive_chunk(cursor, cluster_id, chunk, knowledge, now=now)
+            found = _derive_chunk(
+                cursor, cluster_id, chunk, knowledge, now=now, wants=changes.wants
+            )
     except _REFUSED as error:
         if len(chunk) > 1:
             for each in chunk:
@@ -266,6 +210,7 @@ def _derive_chunk(
     knowledge: Knowledge,
     *,
     now: datetime,
+    wants: Wants,
 ) -> list[Change]:
     keys = [key for key, _ in chunk]
     stored = parsed_slices(cluster_id, [row for _, rows in chunk for row in rows])
@@ -282,11 +227,11 @@ def _derive_chunk(
         scope=Scope("id", list(known.values())),
     )
     ids = known | {_key_of(change): change.subject.id or 0 for change in changes}
-    old = [pool for pool in assessed if pool.key in known]
-    new = [pool for pool in assessed if pool.key not in known]
-    gone = [id_ for key, id_ in known.items() if key not in stored]
-    _write_devices(cursor, cluster_id, old, stored, ids, gone=gone, now=now)
-    _copy_devices(cursor, cluster_id, new, stored, ids, now=now)
+    object_ids = {each.slice.uid: each.object_id for slices in stored.values() for each in slices}
+    found = [DerivedPool(ids[pool.key], pool, object_ids) for pool in assessed]
+    changes += devices.write_devices(
+        cursor, cluster_id, found, known_ids=known.values(), now=now, wants=wants
+    )
     return changes + _write_slices(cursor, cluster_id, stored, now=now)
 
 
@@ -374,79 +319,8 @@ def _pool_row(pool: AssessedPool) -> tuple[Any, ...]:
     )
 
 
-def _write_devices(
-    cursor: Cursor,
-    cluster_id: int,
-    assessed: Sequence[AssessedPool],
-    stored: dict[PoolKey, list[StoredSlice]],
-    ids: Mapping[PoolKey, int],
-    *,
-    gone: Sequence[int],
-    now: datetime,
-) -> None:
-    if not assessed and not gone:
-        return
-    stage_rows(cursor, "staged_device", _DEVICE, _device_rows(assessed, stored, ids))
-    pools = [*gone, *(ids[pool.key] for pool in assessed)]
-    cursor.execute(_DELETE_DEVICES, (cluster_id, pools))
-    cursor.execute(_MERGE_DEVICES, {"cluster": cluster_id, "now": now, "pools": pools})
-
-
-def _copy_devices(
-    cursor: Cursor,
-    cluster_id: int,
-    assessed: Sequence[AssessedPool],
-    stored: dict[PoolKey, list[StoredSlice]],
-    ids: Mapping[PoolKey, int],
-    *,
-    now: datetime,
-) -> None:
-    """Of pools that are new there is nothing to compare with, so their devices need no detour, which costs as much again."""
-    if assessed:
-        columns = {"cluster_id": "int8", "since": "timestamptz", **_DEVICE}
-        rows = _device_rows(assessed, stored, ids)
-        copy_rows(cursor, "pools_device", columns, ((cluster_id, now, *row) for row in rows))
-
-
-def _device_rows(
-    assessed: Sequence[AssessedPool],
-    stored: dict[PoolKey, list[StoredSlice]],
-    ids: Mapping[PoolKey, int],
-) -> Iterator[tuple[Any, ...]]:
-    object_ids = {each.slice.uid: each.object_id for slices in stored.values() for each in slices}
-    for pool in assessed:
-        pool_id = ids[pool.key]
-        for device in pool.devices:
-            yield _device_row(device, pool_id=pool_id, object_id=object_ids[device.slice_uid])
-
-
-def _device_row(device: AssessedDevice, *, pool_id: int, object_id: int) -> tuple[Any, ...]:
-    node = device.node.node_name
-    return (
-        pool_id,
-        as_text(device.key.driver),
-        as_text(device.key.pool),
-        as_text(device.key.device),
-        object_id,
-        None if node is None else as_text(node),
-        device.generation,
-        device.state,
-        device.is_partly_used,
-        as_jsonb(shapes.attributes_shape(device)),
-        as_jsonb(shapes.capacity_shape(device.capacity)),
-        as_jsonb([shapes.taint_shape(taint) for taint in device.taints]),
-        as_jsonb(_problems(device.problems)),
-        as_jsonb({use.name: _plain_number(use.total.nanos) for use in device.capacity}),
-    )
-
-
 def _problems(found: Iterable[Problem]) -> list[dict[str, Any]]:
     return [shapes.statement_shape(each) for each in found]
-
-
-def _plain_number(nanos: int) -> int | float:
-    whole, rest = divmod(nanos, 10**9)
-    return nanos / 10**9 if rest else whole
 
 
 def _write_slices(

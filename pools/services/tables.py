@@ -73,6 +73,43 @@ SLICES: Final = VersionedTable(
     is_written_in_parts=True,
 )
 
+PUBLISHED_DEVICES: Final = VersionedTable(
+    "pools_publisheddevice",
+    key={"pool_id": "int8", "name": "text"},
+    values={
+        "driver": "text",
+        "pool_name": "text",
+        "slice_object_id": "int8",
+        "node_name": "text",
+        "attributes": "jsonb",
+        "capacity": "jsonb",
+        "taints": "jsonb",
+        "capacity_numbers": "jsonb",
+    },
+    # What it was when it went stays readable.
+    gone={},
+)
+
+DEVICE_USES: Final = VersionedTable(
+    "pools_deviceuse",
+    key={"device_id": "int8"},
+    values={
+        "state": "text",
+        "is_partly_used": "bool",
+        "capacity": "jsonb",
+        "taints": "jsonb",
+        "problems": "jsonb",
+    },
+    has_id=False,
+    gone={
+        "state": "'unknown'",
+        "is_partly_used": "NULL",
+        "capacity": "NULL",
+        "taints": "NULL",
+        "problems": "'[]'",
+    },
+)
+
 ALLOCATIONS: Final = VersionedTable(
     "pools_allocation",
     # A result that says something else is another one; so a closed version is from when to when it held.
@@ -126,6 +163,6 @@ DEVICE_CLASSES: Final = VersionedTable(
     gone={},
 )
 
-TABLES: Final = (POOLS, SLICES, ALLOCATIONS, NODES, DEVICE_CLASSES)
+TABLES: Final = (POOLS, SLICES, PUBLISHED_DEVICES, DEVICE_USES, ALLOCATIONS, NODES, DEVICE_CLASSES)
 VERSIONS: Final = tuple(table.partitions for table in TABLES)
 """Where their closed versions stand."""

@@ -1,6 +1,7 @@
 """Rows as one sync leaves them behind, for tests that read."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -16,12 +17,14 @@ from pools.models import (
     Allocation,
     Device,
     DeviceClass,
+    DeviceUse,
     Node,
     Pool,
     PoolHour,
     PoolSample,
     PoolStatusAnswer,
     PoolStatusRequest,
+    PublishedDevice,
     ResourceSlice,
 )
 
@@ -161,8 +164,19 @@ def unknown_pool(of: Cluster, name: str = "node-9", **fields: Any) -> Pool:
     )
 
 
+USE: Mapping[str, Any] = {
+    "state": "available",
+    "is_partly_used": False,
+    "capacity": None,
+    "taints": None,
+    "problems": [],
+}
+
+
 def device(of: Pool, name: str = "gpu-0", **fields: Any) -> Device:
-    return Device.objects.create(
+    """A device with its use; fields of either are given by their names, capacity and taints as they are now."""
+    use = {key: fields.pop(key, value) for key, value in USE.items()}
+    published = PublishedDevice.objects.create(
         cluster_id=of.cluster_id,
         pool_id=of.id,
         driver=of.driver,
@@ -171,9 +185,6 @@ def device(of: Pool, name: str = "gpu-0", **fields: Any) -> Device:
         **{
             "slice_object_id": 1,
             "node_name": of.node_name,
-            "generation": of.generation,
-            "state": "available",
-            "is_partly_used": False,
             "attributes": {"model": "A100", "index": 0},
             "capacity": [
                 {"name": "memory", "total": "80Gi", "consumed": "0", "available": "80Gi"}
@@ -183,6 +194,8 @@ def device(of: Pool, name: str = "gpu-0", **fields: Any) -> Device:
             **fields,
         },
     )
+    DeviceUse.objects.create(cluster_id=of.cluster_id, device_id=published.id, since=NOON, **use)
+    return Device.objects.get(cluster_id=of.cluster_id, id=published.id)
 
 
 def allocation(of: Device, claim: str = "worker-0", **fields: Any) -> Allocation:

@@ -5,6 +5,7 @@ import pytest
 from django.test import Client
 
 from objects.services.partitions import Partitioned, ensure_partitions
+from pools.models import PublishedDevice
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
@@ -121,7 +122,7 @@ def test_overview_names_allocations_of_devices_that_nobody_publishes(visit: Visi
     device = api_rows.device(pool, "gone")
     for number in range(9):
         api_rows.allocation(device, f"worker-{number}")
-    device.delete()
+    PublishedDevice.objects.update(vanished_at=api_rows.NOON)
 
     section = visit("/").one("section", aria_labelledby="lost-title")
 

@@ -59,7 +59,7 @@ CHANGE = (
     "UPDATE clusters_cluster SET server_version = 'v1.3' || %(n)s",
     "UPDATE pools_pool SET devices_available = 2 - %(n)s, devices_allocated = 1 + %(n)s",
     "UPDATE pools_poolsample SET available = 2 - %(n)s, allocated = 1 + %(n)s",
-    "UPDATE pools_device SET state = CASE %(n)s WHEN 0 THEN 'available' ELSE 'blocked' END",
+    "UPDATE pools_deviceuse SET state = CASE %(n)s WHEN 0 THEN 'available' ELSE 'blocked' END",
     "UPDATE pools_resourceslice SET device_count = 4 + %(n)s",
     "UPDATE pools_poolstatusrequest SET pools_differing = %(n)s",
     "UPDATE pools_deviceclass SET extended_resource_name = 'r' || %(n)s",

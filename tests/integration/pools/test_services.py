@@ -23,6 +23,7 @@ from pools.models import (
     Pool,
     PoolHour,
     PoolSample,
+    PublishedDevice,
     ResourceSlice,
 )
 from pools.services import allocations, derive, rollups, slices, taint_rules
@@ -149,21 +150,67 @@ def test_derive_again_rewrites_nothing(cluster: Cluster) -> None:
     assert PoolSample.objects.filter(cluster=cluster).count() == 1
 
 
-def test_device_that_changes_leaves_the_rows_of_the_others_alone(cluster: Cluster) -> None:
+def test_allocation_touches_the_use_of_its_device_and_nothing_else(cluster: Cluster) -> None:
     store(cluster, kube.resource_slice("slice-a", devices=3))
-    before = row_versions()
+    before = uses()
 
     store(cluster, kube.resource_claim("claim", holds=["gpu-1"]), now=NOON + MINUTE)
 
-    after = row_versions()
-    assert {name for name in before if after[name] != before[name]} == {"gpu-1"}
+    published, used = uses()
+    assert published == before[0]
+    assert used - before[1] == {row for row in used if row[0] == "gpu-1"}
 
 
-def row_versions() -> dict[str, tuple[str, str]]:
-    """Where the row of each device is, and who has locked it last: a lock is a change of its page."""
+def uses() -> tuple[set[tuple[str, ...]], set[tuple[str, ...]]]:
+    """Where the rows of each device are, and who has locked them last: a lock is a change of its page."""
     with open_cursor() as cursor:
-        cursor.execute("SELECT name, ctid::text, xmax::text FROM pools_device")
-        return {name: (place, locked_by) for name, place, locked_by in cursor.fetchall()}
+        cursor.execute("SELECT name, ctid::text, xmax::text FROM pools_publisheddevice")
+        published = set(cursor.fetchall())
+        cursor.execute(
+            "SELECT name, u.ctid::text, u.xmax::text"
+            " FROM pools_deviceuse u JOIN pools_publisheddevice d ON d.id = u.device_id"
+        )
+        return published, set(cursor.fetchall())
+
+
+def test_taint_of_a_rule_is_no_part_of_what_a_device_publishes(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a", devices=1))
+
+    store(
+        cluster,
+        kube.taint_rule("rule", selector={"pool": "node-1"}),
+        now=NOON + MINUTE,
+    )
+
+    device = Device.objects.get()
+    assert [taint["rule"] for taint in device.taints] == ["rule"]
+    assert (device.state, device.since) == ("unavailable", NOON + MINUTE)
+    published = PublishedDevice.objects.get()
+    assert (published.taints, published.since) == ([], NOON)
+
+
+def test_roll_out_that_changes_the_generation_alone_touches_no_device(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a", generation=1))
+    before = uses()
+
+    newer = kube.resource_slice("slice-a", generation=2)
+    store(cluster, newer, now=NOON + MINUTE, op=Op.MODIFIED)
+
+    assert uses() == before
+    assert set(Device.objects.values_list("generation", flat=True)) == {2}
+
+
+def test_devices_of_a_pool_that_comes_back_keep_their_ids(cluster: Cluster) -> None:
+    slice_ = kube.resource_slice("slice-a")
+    store(cluster, slice_)
+    ids = dict(Device.objects.values_list("name", "id"))
+    store(cluster, slice_, now=NOON + MINUTE, op=Op.DELETED)
+    meanwhile = list(Device.objects.values_list("name", "id"))
+
+    store(cluster, slice_, now=NOON + 2 * MINUTE)
+
+    assert meanwhile == []
+    assert dict(Device.objects.values_list("name", "id")) == ids
 
 
 def test_device_that_is_published_no_more_goes_and_the_others_keep_their_ids(
@@ -413,9 +460,9 @@ def test_pool_with_a_negative_count_is_refused(cluster: Cluster) -> None:
         Pool.objects.update(devices_seen=-1)
 
 
-@pytest.mark.parametrize("model", [Pool, Device])
+@pytest.mark.parametrize("model", [Pool, PublishedDevice])
 def test_second_row_of_the_same_name_is_refused(
-    cluster: Cluster, model: type[Pool] | type[Device]
+    cluster: Cluster, model: type[Pool] | type[PublishedDevice]
 ) -> None:
     store(cluster, kube.resource_slice("slice-a", devices=1))
     row = model.objects.get()

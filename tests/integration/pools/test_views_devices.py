@@ -327,7 +327,8 @@ def test_device_page_of_unique_hardware_has_no_other_names(visit: Visit, pool: P
 
 
 def test_device_page_unknown_state_has_unknown_holders(visit: Visit, pool: Pool) -> None:
-    device = api_rows.device(pool, state="unknown", generation=None, node_name=None)
+    Pool.objects.update(generation=None)
+    device = api_rows.device(pool, state="unknown", node_name=None)
 
     page = visit(f"/devices/{device.id}/")
 
