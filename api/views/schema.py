@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import OpenApiParameter
@@ -24,7 +25,9 @@ from api.views.base import CACHE_CONTROL, ReadView
 def openapi() -> dict[str, Any]:
     """The whole document; the same for everybody, and for as long as the process lives."""
     generator: Any = SchemaGenerator
-    found: dict[str, Any] = generator().get_schema(request=None, public=True)
+    # It is kept, so it must not be in the language of whoever asks first.
+    with translation.override("en"):
+        found: dict[str, Any] = generator().get_schema(request=None, public=True)
     return found
 
 

@@ -67,7 +67,7 @@ class DeviceFigures(Struct, frozen=True, kw_only=True):
 class Device(Struct, frozen=True, kw_only=True):
     """A device of the newest generation of its pool."""
 
-    id: Annotated[Id, Meta(description="For URLs of this API.")]
+    id: Id
     url: Url
     cluster: ClusterName
     cluster_id: ClusterId
