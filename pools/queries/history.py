@@ -1,6 +1,6 @@
 """One pool over time: every change, or means of steps, with gaps as unknown figures."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -44,15 +44,22 @@ class History:
 
 
 def pool_history(
-    snapshot: Snapshot, found: Pool, *, start: datetime, end: datetime, step: timedelta | None
+    snapshot: Snapshot,
+    found: Pool,
+    *,
+    start: datetime,
+    end: datetime,
+    step: timedelta | None,
+    samples: Sequence[series.Sample] | None = None,
 ) -> History:
-    """What a pool was like between start and end, gaps as unknown figures; three queries."""
+    """What a pool was like between start and end, gaps as unknown figures; three queries, or one where `samples` are read already."""
     rows = tuple(cluster_queries.gaps(snapshot, [found.cluster_id], start=start, end=end))
     gaps = [series.Span(gap.started_at, gap.ended_at) for gap in rows]
     if step is not None and end - start > RAW_HISTORY:
         points = _rolled_up(found, start=start, end=end, step=step)
     else:
-        samples = pool_samples(snapshot, found, start=start, end=end)
+        if samples is None:
+            samples = pool_samples(snapshot, found, start=start, end=end)
         points = _points(samples, gaps, start=start, end=end, step=step)
     return History(start, end, step, tuple(points), tuple(gaps), gap_rows=rows)
 
@@ -127,12 +134,10 @@ class GenerationChange:
     has_vanished: bool
 
 
-def generation_changes(
-    snapshot: Snapshot, found: Pool, *, start: datetime, end: datetime
-) -> list[GenerationChange]:
-    """When generation or completeness changed, newest first."""
+def generation_changes(samples: Iterable[series.Sample]) -> list[GenerationChange]:
+    """When generation or completeness changed among the samples of a pool, newest first."""
     changes: list[GenerationChange] = []
-    for sample in pool_samples(snapshot, found, start=start, end=end):
+    for sample in samples:
         now = (sample.generation, sample.is_complete, sample.has_vanished)
         before = changes[-1] if changes else None
         if before and (before.generation, before.is_complete, before.has_vanished) == now:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 
 from clusters.models import Gap
-from dra.series import FIGURES
+from dra.series import FIGURES, Sample
 from pools import queries
 from pools.models import Pool
 from ui.charts import HistoryChart, Mark, Span, state_series
@@ -33,11 +33,14 @@ def pool_chart(
     *,
     start: datetime,
     end: datetime,
+    samples: Sequence[Sample] | None = None,
     changes: Sequence[queries.GenerationChange] = (),
 ) -> HistoryChart:
     """Availability over time, in the states' order; every change where there are few, else means of steps."""
     step = None if end - start <= _EXACT else (end - start) / _POINTS
-    history = queries.pool_history(snapshot, pool, start=start, end=end, step=step)
+    history = queries.pool_history(
+        snapshot, pool, start=start, end=end, step=step, samples=samples
+    )
     points = history.points
     values = {name: [getattr(point.figures, name) for point in points] for name in FIGURES}
     # Partly used devices are allocated too; the bands of a stack are apart.

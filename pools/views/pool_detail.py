@@ -176,14 +176,17 @@ def _page(request: HttpRequest, pool: Pool, *, scope: Scope) -> PoolPage:
     default = default_range(pool, now=scope.now)
     start, end = chosen_span(request.GET, now=scope.now, default=default)
     slices = tuple(queries.slices_of_pool(scope.snapshot, pool))
-    changes = queries.generation_changes(scope.snapshot, pool, start=start, end=end)
+    samples = queries.pool_samples(scope.snapshot, pool, start=start, end=end)
+    changes = queries.generation_changes(samples)
     asked = queries.latest_status_request(scope.snapshot, pool)
     answer = queries.latest_answer(scope.snapshot, pool)
     return PoolPage(
         slices=slices[:MOST_ROWS],
         slice_count=len(slices),
         older_slices=sum(row.generation != pool.generation for row in slices),
-        chart=pool_chart(scope.snapshot, pool, start=start, end=end, changes=changes),
+        chart=pool_chart(
+            scope.snapshot, pool, start=start, end=end, samples=samples, changes=changes
+        ),
         ranges=range_links(path=request.path, query=request.GET, default=default),
         generations=tuple(changes[:MOST_ROWS]),
         status_request=asked,

@@ -370,8 +370,8 @@ def test_pool_page_whatever_its_size_takes_the_same_queries(
         api_rows.allocation(api_rows.device(pool, f"gpu-{number}"))
         api_rows.resource_slice(pool, f"slice-{number}", object_id=number + 1)
 
-    # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, pool 1, devices and holders 2, slices 1, history 3 and generations 2, server 2.
-    with django_assert_num_queries(20):
+    # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, pool 1, devices and holders 2, slices 1, history 3, server 2.
+    with django_assert_num_queries(18):
         visit(url(pool))
 
 
