@@ -256,7 +256,7 @@ class Watched:
         """What the product says of one cluster."""
         name = next(name for name, each in self._urls.items() if each == url)
         found = self._connection.execute(
-            "SELECT reach, reach_message FROM clusters_cluster WHERE name = %s", [name]
+            "SELECT reach, reach_failure::text FROM clusters_cluster WHERE name = %s", [name]
         ).fetchone()
         return ", ".join(found) if found else ""
 

@@ -33,7 +33,7 @@ def paths(transactional_db: None) -> dict[str, str]:
         now=api_rows.NOON,
     )
     problems: Any = [
-        {"code": "odd", "message": f"{LONG} holds {TURNED}", "severity": "warning"},
+        {"code": "odd", "parameters": {"said_before": f"{LONG} holds {TURNED}"}},
     ]
     cluster = api_rows.cluster()
     pool = api_rows.pool(
