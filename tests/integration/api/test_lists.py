@@ -491,15 +491,23 @@ def test_answer_without_an_envelope_says_in_a_header_whether_it_is_stale(
 
 
 @pytest.mark.parametrize(
-    ("name", "member"),
+    ("name", "link", "member", "expected"),
     [
-        *[(name, "url") for name in LISTS],
-        ("devices", "pool_url"),
-        ("devices", "slice_url"),
-        ("resource-slices", "pool_url"),
+        ("clusters", "url", "name", "prod"),
+        ("pools", "url", "pool", "node-1"),
+        ("devices", "url", "device", "gpu-0"),
+        ("devices", "pool_url", "pool", "node-1"),
+        ("devices", "slice_url", "kind", "ResourceSlice"),
+        ("resource-slices", "url", "kind", "ResourceSlice"),
+        ("resource-slices", "pool_url", "pool", "node-1"),
+        ("pool-status-requests", "url", "name", "dradash-1"),
+        ("nodes", "url", "name", "node-1"),
+        ("device-classes", "url", "name", "gpu"),
     ],
 )
-def test_links_of_a_row_open(api: Client, get: Any, name: str, member: str) -> None:
+def test_link_of_a_row_leads_to_what_it_names(
+    api: Client, get: Any, name: str, link: str, member: str, expected: str
+) -> None:
     pool = api_rows.pool(api_rows.cluster())
     api_rows.device(pool)
     api_rows.stored_object(
@@ -508,10 +516,11 @@ def test_links_of_a_row_open(api: Client, get: Any, name: str, member: str) -> N
     api_rows.status_request(pool.cluster)
     api_rows.node(pool.cluster)
     api_rows.device_class(pool.cluster)
-
     (row,) = get(f"{name}/")["results"]
 
-    assert api.get(row[member]).status_code == 200
+    found = api.get(row[link]).json()
+
+    assert found[member] == expected
 
 
 @pytest.mark.parametrize(
