@@ -3,14 +3,15 @@ import signal
 import ssl
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.cluster.client import Client, Document
 from tests.cluster.controlplane import ControlPlane
+from tests.cluster.product import eventually
 
 STABLE = {"deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices"}
 ALPHA = "resource.k8s.io/v1alpha3"
@@ -273,7 +274,4 @@ def test_servers_end_with_a_killed_test(tmp_path: Path) -> None:
         assert len(pids) == 2
         os.kill(killed.pid, signal.SIGKILL)
 
-    end = time.monotonic() + 10
-    while not end_of_processes(pids) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert end_of_processes(pids)
+    eventually(partial(end_of_processes, pids), seconds=10)

@@ -1,8 +1,9 @@
 """What the log, the history and the gaps say of a driver's roll-out and of troubles of the control plane."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.cluster.client import Document
 from tests.cluster.controlplane import ControlPlane
 from tests.cluster.objects import device, held_claim, resource_slice, taint
 from tests.cluster.product import Product, eventually
+from tests.series import for_each
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -52,10 +54,12 @@ def test_roll_out_slice_by_slice_is_incomplete_meanwhile_and_stores_no_body(
     bodies = Body.objects.filter(cluster=product.cluster).count()
     assert product.samples("node-0") == [(1, True, 6, 5)]
 
+    def roll_out(number: int) -> None:
+        plane.apply([gpus(number, generation=2, count=3)])
+        eventually(partial(has_come_to, product, 2, number + 1))
+
     with product.following():
-        for number in range(3):
-            plane.apply([gpus(number, generation=2, count=3)])
-            eventually(partial(has_come_to, product, 2, number + 1))
+        for_each(range(3), roll_out)
 
     assert product.figures("node-0", DRIVER) == (6, 1, 0, 0, 0, 5, 0)
     assert product.samples("node-0") == [(1, True, 6, 5), (2, False, None, 0), (2, True, 6, 5)]
@@ -124,9 +128,21 @@ def test_change_made_while_the_api_server_restarts_is_found_once(product: Produc
     assert product.figures("node-0", DRIVER) == (2, 0, 0, 2, 0, 0, 0)
 
 
-@pytest.mark.parametrize("is_followed", [True, False])
+def restore_while_followed(product: Product, snapshot: Path) -> None:
+    with product.following():
+        product.plane.restore_etcd(snapshot)
+        eventually(lambda: product.figures("node-0", DRIVER) == (2, 0, 0, 0, 0, 2, 0), seconds=90)
+        eventually(lambda: set(product.kind_states().values()) == {"watching"}, seconds=90)
+
+
+def restore_and_sync(product: Product, snapshot: Path) -> None:
+    product.plane.restore_etcd(snapshot)
+    product.sync()
+
+
+@pytest.mark.parametrize("restore", [restore_while_followed, restore_and_sync])
 def test_etcd_of_an_older_copy_is_noticed_and_read_anew(
-    product: Product, is_followed: bool
+    product: Product, restore: Callable[[Product, Path], None]
 ) -> None:
     """Followed all along, the API server is seen to be away as well; else the window is silent."""
     plane = product.plane
@@ -138,16 +154,7 @@ def test_etcd_of_an_older_copy_is_noticed_and_read_anew(
     product.sync()
     assert product.figures("node-0", DRIVER) == (2, 1, 0, 1, 0, 0, 0)
 
-    if is_followed:
-        with product.following():
-            plane.restore_etcd(snapshot)
-            eventually(
-                lambda: product.figures("node-0", DRIVER) == (2, 0, 0, 0, 0, 2, 0), seconds=90
-            )
-            eventually(lambda: set(product.kind_states().values()) == {"watching"}, seconds=90)
-    else:
-        plane.restore_etcd(snapshot)
-        product.sync()
+    restore(product, snapshot)
 
     assert product.figures("node-0", DRIVER) == (2, 0, 0, 0, 0, 2, 0)
     assert sorted(product.events(SLICES)[2:]) == [

@@ -11,6 +11,7 @@ from dra.series import FIGURES
 from objects.services import partitions
 from pools.models import Pool, PoolSample
 from tests.factories import api_rows
+from tests.series import for_each
 
 NOON = api_rows.NOON
 SAMPLES = partitions.Partitioned("pools_poolsample")
@@ -209,8 +210,7 @@ def test_history_of_too_many_changes_asks_for_a_step(
 def test_history_takes_the_same_queries_whatever_its_length(
     history: Any, row: Pool, django_assert_num_queries: Any
 ) -> None:
-    for minutes in range(3):
-        sample(row, NOON + timedelta(minutes=minutes), minutes)
+    for_each(range(3), lambda minutes: sample(row, NOON + timedelta(minutes=minutes), minutes))
 
     with django_assert_num_queries(13):
         history("from=2026-03-01T12:00:00Z")

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from tests.factories import api_rows
+from tests.series import for_each
 
 SOURCE = (
     "computed from ResourceSlices at 81273, ResourceClaims at 81273, DeviceTaintRules at 81273"
@@ -199,8 +200,7 @@ def test_device_list_filters_by_attribute_and_capacity(get: Any) -> None:
 
 def test_list_pages_lead_forward_and_back_with_filters_kept(api: Client) -> None:
     cluster = api_rows.cluster()
-    for number in range(5):
-        api_rows.pool(cluster, f"node-{number}")
+    for_each(range(5), lambda number: api_rows.pool(cluster, f"node-{number}"))
 
     pages = [api.get("/api/v1/pools/?cluster=prod&limit=2&ordering=-name").json()]
     pages.append(api.get(pages[0]["next"]).json())

@@ -135,15 +135,15 @@ def test_session_of_the_pages_signs_in(user: User) -> None:
 
 def test_use_of_a_token_is_written_once_a_minute(user: User) -> None:
     row, _token = tokens.create_token(user, name="", expires_at=None, now=NOON)
-    moments = [NOON + timedelta(seconds=each) for each in (0, 59, 61)]
 
-    written = []
-    for moment in moments:
-        tokens.record_use(row, now=moment)
+    def used_after(seconds: int) -> datetime | None:
+        tokens.record_use(row, now=NOON + timedelta(seconds=seconds))
         row.refresh_from_db()
-        written.append(row.last_used_at)
+        return row.last_used_at
 
-    assert written == [moments[0], moments[0], moments[2]]
+    written = [used_after(seconds) for seconds in (0, 59, 61)]
+
+    assert written == [NOON, NOON, NOON + timedelta(seconds=61)]
 
 
 def test_many_wrong_tokens_are_throttled_and_a_right_one_is_not(user: User, token: str) -> None:

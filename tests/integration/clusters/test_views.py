@@ -11,6 +11,7 @@ from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
 from tests.pages import parse
+from tests.series import for_each
 
 
 @pytest.fixture
@@ -123,8 +124,7 @@ def test_cluster_list_that_is_no_longer_watched_is_left_out_unless_chosen(visit:
 def test_cluster_list_whatever_its_length_takes_the_same_queries(
     visit: Visit, django_assert_num_queries: Any, rows: int
 ) -> None:
-    for number in range(rows):
-        api_rows.gap(api_rows.cluster(f"c-{number}"))
+    for_each(range(rows), lambda number: api_rows.gap(api_rows.cluster(f"c-{number}")))
 
     # Session and person 2, the snapshot 4, clusters with kinds and gaps 3.
     with django_assert_num_queries(9):
@@ -252,9 +252,10 @@ def test_cluster_page_names_what_cannot_be_read(visit: Visit, cluster: Cluster) 
 
 
 def test_cluster_page_joins_gaps_of_several_kinds(visit: Visit, cluster: Cluster) -> None:
-    for kind, minutes in (("ResourceSlice", 30), ("ResourceClaim", 29)):
-        start = NOON - timedelta(minutes=minutes)
-        api_rows.gap(cluster, kind=kind, started_at=start, ended_at=start + timedelta(minutes=3))
+    half_past, after = NOON - timedelta(minutes=30), NOON - timedelta(minutes=29)
+    three = timedelta(minutes=3)
+    api_rows.gap(cluster, kind="ResourceSlice", started_at=half_past, ended_at=half_past + three)
+    api_rows.gap(cluster, kind="ResourceClaim", started_at=after, ended_at=after + three)
     api_rows.gap(cluster, kind="Node", started_at=NOON, reason="relist")
 
     section = visit(f"/clusters/{cluster.pk}/").one("section", aria_labelledby="gaps-title")
@@ -313,9 +314,8 @@ def test_cluster_page_names_nodes_that_are_not_ready(visit: Visit, cluster: Clus
 def test_cluster_page_whatever_happened_takes_the_same_queries(
     visit: Visit, cluster: Cluster, django_assert_num_queries: Any, gaps: int
 ) -> None:
-    for number in range(gaps):
-        api_rows.gap(cluster, kind=f"Kind{number}")
-        api_rows.node(cluster, f"n-{number}", is_ready=False)
+    for_each(range(gaps), lambda number: api_rows.gap(cluster, kind=f"Kind{number}"))
+    for_each(range(gaps), lambda number: api_rows.node(cluster, f"n-{number}", is_ready=False))
 
     # Session, person and their rights 4, the snapshot 4, the cluster with kinds 2, the frame 3, nodes and gaps 2.
     with django_assert_num_queries(15):

@@ -10,6 +10,7 @@ from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
 from tests.pages import Element
+from tests.series import for_each
 
 MIG = [{"attribute": "profile", "type": f"{n}g", "total": 9, "allocatable": n} for n in range(6)]
 
@@ -98,8 +99,10 @@ def test_overview_nothing_fits_where_all_is_held(visit: Visit) -> None:
 def test_overview_trend_of_a_young_cluster_is_made_of_its_changes(visit: Visit) -> None:
     cluster = api_rows.cluster(created_at=NOON - timedelta(hours=1))
     one, two = api_rows.pool(cluster, "a"), api_rows.pool(cluster, "b")
-    for minutes, pool, available in ((60, one, 4), (60, two, None), (30, one, 0), (10, two, 3)):
-        api_rows.sample(pool, NOON - timedelta(minutes=minutes), available=available)
+    api_rows.sample(one, NOON - timedelta(minutes=60), available=4)
+    api_rows.sample(two, NOON - timedelta(minutes=60), available=None)
+    api_rows.sample(one, NOON - timedelta(minutes=30), available=0)
+    api_rows.sample(two, NOON - timedelta(minutes=10), available=3)
 
     (trend,) = visit("/").all("svg", class_="sparkline")
 
@@ -109,8 +112,10 @@ def test_overview_trend_of_a_young_cluster_is_made_of_its_changes(visit: Visit) 
 def test_overview_trend_of_an_old_cluster_is_made_of_hours(visit: Visit) -> None:
     cluster = api_rows.cluster(created_at=NOON - timedelta(days=9))
     one, two = api_rows.pool(cluster, "a"), api_rows.pool(cluster, "b")
-    for hours, pool, available in ((3, one, 4.0), (3, two, 1.5), (2, one, None), (1, one, 2.0)):
-        api_rows.hour(pool, NOON - timedelta(hours=hours), available=available)
+    api_rows.hour(one, NOON - timedelta(hours=3), available=4.0)
+    api_rows.hour(two, NOON - timedelta(hours=3), available=1.5)
+    api_rows.hour(one, NOON - timedelta(hours=2), available=None)
+    api_rows.hour(one, NOON - timedelta(hours=1), available=2.0)
 
     (trend,) = visit("/").all("svg", class_="sparkline")
 
@@ -120,8 +125,7 @@ def test_overview_trend_of_an_old_cluster_is_made_of_hours(visit: Visit) -> None
 def test_overview_names_allocations_of_devices_that_nobody_publishes(visit: Visit) -> None:
     pool = api_rows.pool(api_rows.cluster())
     device = api_rows.device(pool, "gone")
-    for number in range(9):
-        api_rows.allocation(device, f"worker-{number}")
+    for_each(range(9), lambda number: api_rows.allocation(device, f"worker-{number}"))
     PublishedDevice.objects.update(vanished_at=api_rows.NOON)
 
     section = visit("/").one("section", aria_labelledby="lost-title")
@@ -134,8 +138,7 @@ def test_overview_names_allocations_of_devices_that_nobody_publishes(visit: Visi
 
 def test_overview_of_more_problems_than_fit_links_to_all(visit: Visit) -> None:
     cluster = api_rows.cluster()
-    for number in range(9):
-        api_rows.unknown_pool(cluster, f"node-{number}")
+    for_each(range(9), lambda number: api_rows.unknown_pool(cluster, f"node-{number}"))
 
     page = visit("/")
 
@@ -201,8 +204,12 @@ def test_overview_whatever_its_length_takes_the_same_queries(
     visit: Visit, django_assert_num_queries: Any, rows: int
 ) -> None:
     cluster = api_rows.cluster()
-    for number in range(rows):
-        api_rows.unknown_pool(cluster, f"node-{number}", driver=f"d{number}.example.com")
+    for_each(
+        range(rows),
+        lambda number: api_rows.unknown_pool(
+            cluster, f"node-{number}", driver=f"d{number}.example.com"
+        ),
+    )
 
     # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, figures, partitions, trends, problems and lost devices 5.
     with django_assert_num_queries(14):

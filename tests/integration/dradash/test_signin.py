@@ -6,6 +6,7 @@ from pytest_django import Settings
 
 from dradash import signin
 from tests.pages import parse
+from tests.series import for_each
 from ui.addresses import client_address
 
 PASSWORD = "correct horse battery"
@@ -59,8 +60,7 @@ def test_sign_in_after_ten_failures_is_refused_with_the_right_password(client: C
 
 def test_sign_in_after_failures_counts_another_spelling_of_the_account(client: Client) -> None:
     fail(client, 5)
-    for _ in range(5):
-        sign_in(client, name="ADA", password="wrong")
+    for_each(range(5), lambda _: sign_in(client, name="ADA", password="wrong"))
 
     assert b"Too many failed sign-ins" in sign_in(client)
 
@@ -74,8 +74,10 @@ def test_sign_in_from_another_address_is_not_locked_out(client: Client) -> None:
 def test_sign_in_from_an_address_that_tries_many_accounts_is_refused(
     client: Client, redis_client: redis.Redis
 ) -> None:
-    for number in range(signin.FAILURES_PER_ADDRESS):
-        sign_in(client, name=f"guess-{number}", password="wrong")
+    for_each(
+        range(signin.FAILURES_PER_ADDRESS),
+        lambda number: sign_in(client, name=f"guess-{number}", password="wrong"),
+    )
 
     assert b"Too many failed sign-ins" in sign_in(client)
     assert all(0 < redis_client.ttl(key) <= 3600 for key in redis_client.keys("*signin:*"))

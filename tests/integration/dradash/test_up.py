@@ -18,6 +18,7 @@ import pytest
 
 from dradash.up.address import free_local_port
 from tests import services
+from tests.series import for_each
 
 # One worker of a parallel run takes them all, so that they share what they start.
 pytestmark = pytest.mark.xdist_group("dradash up")
@@ -175,8 +176,7 @@ def test_up_with_everything_killed_at_once_comes_back_with_its_data(
     first = start()
     wait_until(lambda: (first.home / "run" / "work-ready").exists())
 
-    for process in first.family():
-        process.kill()
+    for_each(first.family(), lambda process: process.kill())
     first.process.wait()
     second = start()
 

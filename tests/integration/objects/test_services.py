@@ -18,6 +18,7 @@ from objects.services.partitions import LOG, drop_partitions, ensure_partitions
 from objects.services.staging import as_jsonb, open_cursor
 from tests.factories.clusters import NOON, watched_cluster
 from tests.factories.snapshots import SNAPSHOT
+from tests.series import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,8 +147,7 @@ def test_bodies_many_of_one_kind_train_a_dictionary_and_are_read_back(cluster: C
 
 def test_renew_dictionaries_trains_for_bodies_that_came_one_by_one(cluster: Cluster) -> None:
     changes = [change(f"name-{n}", text=f"a text of some length, {n} of it") for n in range(120)]
-    for start in range(0, 120, 40):
-        record(cluster, *changes[start : start + 40])
+    for_each(range(0, 120, 40), lambda start: record(cluster, *changes[start : start + 40]))
 
     made = bodies.renew_dictionaries(cluster.pk, now=NOON)
     made_again = bodies.renew_dictionaries(cluster.pk, now=NOON)

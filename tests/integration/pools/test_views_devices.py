@@ -7,6 +7,7 @@ from django.test import Client
 from pools.models import Pool
 from tests.factories import api_rows
 from tests.integration.conftest import Ask, Visit
+from tests.series import for_each
 
 
 @pytest.fixture
@@ -201,8 +202,9 @@ def test_device_list_exports_the_present_view(visit: Visit, viewer: Client, pool
 def test_device_list_whatever_its_length_takes_the_same_queries(
     visit: Visit, pool: Pool, django_assert_num_queries: Any, rows: int
 ) -> None:
-    for number in range(rows):
-        api_rows.allocation(api_rows.device(pool, f"gpu-{number}"))
+    for_each(
+        range(rows), lambda number: api_rows.allocation(api_rows.device(pool, f"gpu-{number}"))
+    )
 
     # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, page 1, facets 2, columns 1, holders 1.
     with django_assert_num_queries(13):
@@ -342,9 +344,11 @@ def test_device_page_whatever_holds_it_takes_the_same_queries(
     visit: Visit, pool: Pool, django_assert_num_queries: Any, holders: int
 ) -> None:
     device = api_rows.device(pool, attributes={"uuid": "U1"})
-    for number in range(holders):
-        api_rows.allocation(device, f"worker-{number}")
-        api_rows.device(pool, f"twin-{number}", attributes={"uuid": "U1"})
+    for_each(range(holders), lambda number: api_rows.allocation(device, f"worker-{number}"))
+    for_each(
+        range(holders),
+        lambda number: api_rows.device(pool, f"twin-{number}", attributes={"uuid": "U1"}),
+    )
 
     # Session and person 2, the snapshot 4, device and pool 2, clusters with kinds and gaps 3, holders 1, the same hardware 1, slice 1.
     with django_assert_num_queries(14):

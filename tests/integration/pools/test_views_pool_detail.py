@@ -9,6 +9,7 @@ from pools.models import Pool
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
+from tests.series import for_each
 
 
 @pytest.fixture(autouse=True)
@@ -140,8 +141,7 @@ def test_pool_page_without_taints_has_no_column_for_them(visit: Visit, pool: Poo
 
 
 def test_pool_page_pages_its_devices_and_keeps_the_chart_range(visit: Visit, pool: Pool) -> None:
-    for number in range(51):
-        api_rows.device(pool, f"gpu-{number:02}")
+    for_each(range(51), lambda number: api_rows.device(pool, f"gpu-{number:02}"))
 
     first = visit(url(pool, "?range=week"))
     address = first.one("a", rel="next").attributes["href"]
@@ -187,11 +187,16 @@ def test_pool_page_chart_shows_a_day_of_an_older_pool(visit: Visit) -> None:
 
 def test_pool_page_chart_names_gaps_once_with_their_kinds(visit: Visit, pool: Pool) -> None:
     api_rows.sample(pool, NOON - timedelta(minutes=50))
-    for kind, minutes in (("ResourceSlice", 30), ("ResourceClaim", 29), ("DeviceTaintRule", 5)):
-        start = NOON - timedelta(minutes=minutes)
-        api_rows.gap(
-            pool.cluster, kind=kind, started_at=start, ended_at=start + timedelta(minutes=2)
-        )
+    gaps = {"ResourceSlice": 30, "ResourceClaim": 29, "DeviceTaintRule": 5}
+    for_each(
+        gaps,
+        lambda kind: api_rows.gap(
+            pool.cluster,
+            kind=kind,
+            started_at=NOON - timedelta(minutes=gaps[kind]),
+            ended_at=NOON - timedelta(minutes=gaps[kind] - 2),
+        ),
+    )
 
     notes = [note.text for note in visit(url(pool)).one("ul", class_="chart-notes").all("li")]
 
@@ -345,10 +350,12 @@ def test_pool_page_vanished_pool_is_still_readable(visit: Visit) -> None:
 def test_pool_page_hundreds_of_slices_lists_the_first_and_links_to_all(
     visit: Visit, pool: Pool
 ) -> None:
-    for number in range(60):
-        api_rows.resource_slice(
+    for_each(
+        range(60),
+        lambda number: api_rows.resource_slice(
             pool, f"slice-{number:02}", object_id=number + 1, generation=3 if number else 2
-        )
+        ),
+    )
 
     section = visit(url(pool)).one("section", aria_labelledby="slices-title")
 
@@ -366,9 +373,14 @@ def test_pool_page_whatever_its_size_takes_the_same_queries(
 ) -> None:
     api_rows.sample(pool, NOON - timedelta(minutes=50))
     api_rows.status_answer(api_rows.status_request(pool.cluster))
-    for number in range(devices):
-        api_rows.allocation(api_rows.device(pool, f"gpu-{number}"))
-        api_rows.resource_slice(pool, f"slice-{number}", object_id=number + 1)
+    for_each(
+        range(devices),
+        lambda number: api_rows.allocation(api_rows.device(pool, f"gpu-{number}")),
+    )
+    for_each(
+        range(devices),
+        lambda number: api_rows.resource_slice(pool, f"slice-{number}", object_id=number + 1),
+    )
 
     # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, pool 1, devices and holders 2, slices 1, history 3, server 2.
     with django_assert_num_queries(18):

@@ -12,6 +12,7 @@ from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
 from tests.pages import main
+from tests.series import for_each
 
 UNKNOWN = {
     "Pool": "node-9",
@@ -240,8 +241,7 @@ def test_pool_list_refused_does_not_carry_what_is_unknown_into_the_form(visit: V
 
 def test_pool_list_pages_by_cursor(visit: Visit) -> None:
     cluster = api_rows.cluster()
-    for number in range(51):
-        api_rows.pool(cluster, f"node-{number:02}")
+    for_each(range(51), lambda number: api_rows.pool(cluster, f"node-{number:02}"))
 
     first = visit("/pools/?driver=gpu.example.com")
     second = visit(first.one("a", rel="next").attributes["href"])
@@ -275,8 +275,7 @@ def test_pool_list_whatever_its_length_takes_the_same_queries(
     visit: Visit, django_assert_num_queries: Any, rows: int
 ) -> None:
     cluster = api_rows.cluster()
-    for number in range(rows):
-        api_rows.unknown_pool(cluster, f"node-{number}")
+    for_each(range(rows), lambda number: api_rows.unknown_pool(cluster, f"node-{number}"))
 
     # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, page 1, facets 4, figures 1.
     with django_assert_num_queries(14):

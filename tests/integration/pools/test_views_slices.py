@@ -7,6 +7,7 @@ from pools.models import Pool
 from tests.factories import api_rows
 from tests.integration.conftest import Ask, Visit
 from tests.pages import parse
+from tests.series import for_each
 
 BODY = {
     "apiVersion": "resource.k8s.io/v1",
@@ -79,8 +80,10 @@ def test_slice_list_takes_filters_from_the_address(
 
 
 def test_slice_list_pages_by_cursor_and_exports(visit: Visit, viewer: Client, pool: Pool) -> None:
-    for number in range(51):
-        api_rows.resource_slice(pool, f"slice-{number:02}", object_id=number + 1)
+    for_each(
+        range(51),
+        lambda number: api_rows.resource_slice(pool, f"slice-{number:02}", object_id=number + 1),
+    )
 
     first = visit("/resource-slices/")
     second = visit(first.one("a", rel="next").attributes["href"])
@@ -97,8 +100,10 @@ def test_slice_list_pages_by_cursor_and_exports(visit: Visit, viewer: Client, po
 def test_slice_list_whatever_its_length_takes_the_same_queries(
     visit: Visit, pool: Pool, django_assert_num_queries: Any, rows: int
 ) -> None:
-    for number in range(rows):
-        api_rows.resource_slice(pool, f"slice-{number}", object_id=number + 1)
+    for_each(
+        range(rows),
+        lambda number: api_rows.resource_slice(pool, f"slice-{number}", object_id=number + 1),
+    )
 
     # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, page 1, count 1, pools 1.
     with django_assert_num_queries(12):

@@ -16,6 +16,7 @@ from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
 from tests.pages import parse
+from tests.series import for_each
 
 
 @pytest.fixture
@@ -146,8 +147,7 @@ def test_status_list_says_where_they_are_switched_off(visit: Visit) -> None:
 def test_status_list_whatever_its_length_takes_the_same_queries(
     visit: Visit, cluster: Cluster, django_assert_num_queries: Any, rows: int
 ) -> None:
-    for number in range(rows):
-        api_rows.status_request(cluster, f"r-{number}")
+    for_each(range(rows), lambda number: api_rows.status_request(cluster, f"r-{number}"))
 
     # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, page 1, count 1, latest comparisons 1.
     with django_assert_num_queries(12):
@@ -262,8 +262,7 @@ def test_status_page_answers_in_words(
 
 def test_status_page_of_many_pools_shows_the_first_hundred(visit: Visit, cluster: Cluster) -> None:
     asked = api_rows.status_request(cluster)
-    for number in range(101):
-        api_rows.status_answer(asked, f"node-{number}")
+    for_each(range(101), lambda number: api_rows.status_answer(asked, f"node-{number}"))
 
     page = visit(f"/pool-status-requests/{asked.pk}/")
 
@@ -276,8 +275,7 @@ def test_status_page_whatever_its_length_takes_the_same_queries(
     visit: Visit, cluster: Cluster, django_assert_num_queries: Any, pools: int
 ) -> None:
     asked = api_rows.status_request(cluster)
-    for number in range(pools):
-        api_rows.status_answer(asked, f"node-{number}")
+    for_each(range(pools), lambda number: api_rows.status_answer(asked, f"node-{number}"))
 
     # Session and person 2, the snapshot 4, request 1, clusters with kinds and gaps 3, answers 1, pools 1.
     with django_assert_num_queries(12):

@@ -22,6 +22,7 @@ from dra.values import (
     ResourceSlice,
     TaintRule,
 )
+from tests.series import for_each
 from tests.unit.dra.objects import KEY, allocation, device, resource_slice, taint_rule
 
 SETS = ["gpu-0", "gpu-1"]
@@ -211,7 +212,6 @@ def test_ledger_that_is_drawn_empty_comes_back_in_its_copy(slices: list[Resource
     twin = ledger.copy()
     fitting = [d for item in slices for d in item.devices if ledger.fits(d)]
 
-    for item in fitting:
-        twin.draw(item)
+    for_each(fitting, lambda item: twin.draw(item))
 
     assert [d for item in slices for d in item.devices if ledger.fits(d)] == fitting

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.series import for_each
 from tests.unit.inspect.cases import inspected, messages, path_of, pools, run, states
 
 SLICE = """apiVersion: resource.k8s.io/v1
@@ -131,8 +132,10 @@ def test_what_is_not_given_is_unknown_and_said(tmp_path: Path) -> None:
 
 def test_empty_lists_say_that_there_is_none(tmp_path: Path) -> None:
     slice_file(tmp_path / "a.yaml", "gpu-0")
-    for kind in ("ResourceClaim", "DeviceTaintRule"):
-        (tmp_path / f"{kind}.json").write_text(f'{{"kind":"{kind}List","items":[]}}')
+    for_each(
+        ("ResourceClaim", "DeviceTaintRule"),
+        lambda kind: (tmp_path / f"{kind}.json").write_text(f'{{"kind":"{kind}List","items":[]}}'),
+    )
 
     report = inspected(tmp_path)
 

@@ -13,6 +13,7 @@ import pytest
 from dradash.inspect import sources
 from dradash.inspect.reading import Unreadable
 from dradash.inspect.sources import SourceFile, source_files
+from tests.series import for_each
 
 POD = b"kind: Pod\n"
 SUFFIXES = ".json, .ndjson, .yaml, .yml"
@@ -73,16 +74,18 @@ def test_link_that_leads_nowhere_is_named(tmp_path: Path) -> None:
 
 def test_folder_is_read_in_order_with_its_folders(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
-    for name in (
-        "z.json",
-        "b/a.yaml",
-        "b/c.yml",
-        "b/d.JSON",
-        "b/e.yaml.gz",
-        "b/notes.txt",
-        "b/json",
-    ):
-        (tmp_path / name).write_bytes(POD)
+    for_each(
+        (
+            "z.json",
+            "b/a.yaml",
+            "b/c.yml",
+            "b/d.JSON",
+            "b/e.yaml.gz",
+            "b/notes.txt",
+            "b/json",
+        ),
+        lambda name: (tmp_path / name).write_bytes(POD),
+    )
 
     assert read(tmp_path) == [
         SourceFile(str(tmp_path / name), POD)
@@ -161,11 +164,15 @@ def test_tar_is_read_file_by_file(tmp_path: Path, mode: str) -> None:
 
 def test_links_in_a_tar_are_left_out(tmp_path: Path) -> None:
     archive = tmp_path / "dump.tar"
+
+    def link(kind: bytes) -> tarfile.TarInfo:
+        member = tarfile.TarInfo("link.yaml")
+        member.type, member.linkname = kind, "/etc/passwd"
+        return member
+
+    kinds = (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE)
     with tarfile.open(archive, "w") as out:
-        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE):
-            member = tarfile.TarInfo("link.yaml")
-            member.type, member.linkname = kind, "/etc/passwd"
-            out.addfile(member)
+        for_each(kinds, lambda kind: out.addfile(link(kind)))
 
     assert read(archive) == [Unreadable(str(archive), f"holds no file that ends in {SUFFIXES}")]
 
@@ -284,12 +291,15 @@ def test_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         "!b.yaml: is larger than 1 MiB",
         ": holds more than 3 MiB: the others are not read",
     ]
-    for archive in (
+    archives = [
         tar(tmp_path / "dump.tar.gz", files, mode="w:gz"),
         zipped(tmp_path / "dump.zip", files),
-    ):
-        assert archive.stat().st_size < 20_000
-        assert [told(each, archive) for each in read(archive)] == expected
+    ]
+    assert [archive for archive in archives if archive.stat().st_size >= 20_000] == []
+    assert [[told(each, archive) for each in read(archive)] for archive in archives] == [
+        expected,
+        expected,
+    ]
 
 
 def test_archive_of_too_many_files_is_stopped(
@@ -299,8 +309,11 @@ def test_archive_of_too_many_files_is_stopped(
     files = {f"{name}.yaml": POD for name in "abc"}
 
     expected = ["!a.yaml", "!b.yaml", ": holds more than 2 files: the others are not read"]
-    for archive in (tar(tmp_path / "dump.tar", files), zipped(tmp_path / "dump.zip", files)):
-        assert [told(each, archive) for each in read(archive)] == expected
+    archives = [tar(tmp_path / "dump.tar", files), zipped(tmp_path / "dump.zip", files)]
+    assert [[told(each, archive) for each in read(archive)] for archive in archives] == [
+        expected,
+        expected,
+    ]
 
 
 def told(found: SourceFile | Unreadable, archive: Path) -> str:

@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from functools import reduce
 
 import pytest
 
@@ -206,11 +207,12 @@ def test_discover_good_reading_between_two_bad_ones_starts_the_count_anew(serve:
     full, poor = cluster("1.37.2-all-versions"), cluster("1.36.3-default")
     current = {"answers": full}
     _, connection = serve(lambda request: current["answers"](request))
-    found = discover(connection, previous=None)
 
-    for answers in (poor, full, poor):
+    def discover_next(previous: Capabilities, answers: Callable[[Request], Reply]) -> Capabilities:
         current["answers"] = answers
-        found = discover(connection, previous=found)
+        return discover(connection, previous=previous)
+
+    found = reduce(discover_next, (poor, full, poor), discover(connection, previous=None))
 
     assert versions(found) == SERVED["1.37.2-all-versions"]
 

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from dra.values import AssessedPool
 from simulator import server
 from simulator.cluster import Simulator
 from simulator.devices import FPGA, MIG
+from tests.series import for_each
 from tests.unit.simulator.assessment import assessed_pools
 from tests.unit.simulator.conftest import NOON
 
@@ -77,8 +80,7 @@ def test_same_seed_lives_the_same_life_however_it_is_stepped() -> None:
         server.start("fleet", life=True, seed=3, start_at=NOON) as other,
     ):
         one.step(600)
-        for _ in range(60):
-            other.step(10)
+        for_each(range(60), lambda _: other.step(10))
 
         assert len(one.log) > 600
         assert one.log == other.log
@@ -91,14 +93,13 @@ def test_only_a_fleet_with_a_plan_has_a_life() -> None:
 
 
 def test_claims_come_and_go_in_the_steps_of_a_claim(after_an_hour: Simulator) -> None:
-    lives: dict[str, list[str]] = {}
-    for change in after_an_hour.log:
-        if change.kind == "ResourceClaim":
-            lives.setdefault(change.name, []).append(change.type)
+    changes = [each for each in after_an_hour.log if each.kind == "ResourceClaim"]
+    by_claim = groupby(sorted(changes, key=attrgetter("name")), key=attrgetter("name"))
+    lives: Counter[tuple[str, ...]] = Counter(
+        tuple(change.type for change in life) for _name, life in by_claim
+    )
 
-    whole = Counter(tuple(life) for life in lives.values())
-
-    assert whole[tuple(CLAIM_LIFE)] > 100
+    assert lives[tuple(CLAIM_LIFE)] > 100
 
 
 def test_claims_never_hold_more_than_there_is(hour: Hour) -> None:

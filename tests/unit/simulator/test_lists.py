@@ -88,10 +88,10 @@ def test_list_by_field(selector: str, found: list[str], simulator: Simulator, ap
     ],
 )
 def test_list_by_label(selector: str, found: list[str], simulator: Simulator, api: Api) -> None:
-    for name, labels in {"one": {"app": "a"}, "two": {"app": "b", "tier": "x"}}.items():
-        labelled = resource_slice(name)
-        labelled["metadata"]["labels"] = labels
-        simulator.put(labelled)
+    one, two = resource_slice("one"), resource_slice("two")
+    one["metadata"]["labels"] = {"app": "a"}
+    two["metadata"]["labels"] = {"app": "b", "tier": "x"}
+    simulator.put_all([one, two])
 
     assert names(api.get(f"{SLICES}?labelSelector={selector}").json()) == found
 
@@ -101,9 +101,11 @@ def test_list_by_a_selector_that_cannot_be_read_is_refused(api: Api) -> None:
 
 
 def test_list_of_a_namespace_has_only_its_objects(simulator: Simulator, api: Api) -> None:
-    for namespace in ("a", "b"):
+    def claim(namespace: str) -> dict[str, object]:
         metadata = {"name": "c", "namespace": namespace}
-        simulator.put({"kind": "ResourceClaim", "metadata": metadata, "spec": {}})
+        return {"kind": "ResourceClaim", "metadata": metadata, "spec": {}}
+
+    simulator.put_all([claim("a"), claim("b")])
 
     document = api.get("/apis/resource.k8s.io/v1/namespaces/b/resourceclaims").json()
 

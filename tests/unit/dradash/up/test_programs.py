@@ -8,6 +8,7 @@ from dradash.up import programs
 from dradash.up.address import Address
 from dradash.up.folder import HomeFolder
 from dradash.up.programs import Program
+from tests.series import for_each
 
 HOME = HomeFolder(Path("/data/100%"))
 ADDRESS = Address("127.0.0.1", 8000)
@@ -33,8 +34,7 @@ def test_servers_are_private_only_where_none_is_named(
 ) -> None:
     monkeypatch.delenv("DATABASE_URL", raising=False)
     monkeypatch.delenv("REDIS_URL", raising=False)
-    for name, value in given.items():
-        monkeypatch.setenv(name, value)
+    for_each(given, lambda name: monkeypatch.setenv(name, given[name]))
 
     assert [program.name for program in programs.servers(HOME)] == names
 
