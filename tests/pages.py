@@ -124,6 +124,11 @@ def parse(response: Answer) -> Element:
     return builder.root
 
 
+def heading(response: Answer) -> str:
+    """What a page says first."""
+    return main(response).one("h1").text
+
+
 def main(response: Answer) -> Element:
     """The page without its frame."""
     return parse(response).one("main")

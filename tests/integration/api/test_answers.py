@@ -276,4 +276,6 @@ def test_root_names_every_list_and_description(get: Any) -> None:
 
 
 def test_root_is_for_those_who_are_signed_in(client: Client, db: None) -> None:
-    assert client.get("/api/v1/").status_code == 401
+    answer = client.get("/api/v1/")
+
+    assert (answer.status_code, answer.json()["code"]) == (401, "not_authenticated")

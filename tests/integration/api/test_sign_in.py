@@ -45,7 +45,9 @@ def test_revoked_token_is_listed_and_signs_in_no_more(user: User) -> None:
 
     assert command("revoke", token[:16]) == f"Revoked {token[8:16]}."
 
-    assert ask(token).status_code == 401
+    answer = ask(token)
+
+    assert (answer.status_code, answer.json()["code"]) == (401, "authentication_failed")
     assert command("list").startswith(f"{token[8:16]}  ada  revoked 20")
 
 
@@ -123,7 +125,9 @@ def test_inactive_user_is_refused(user: User, token: str, with_session: bool) ->
     client.force_login(user)
     User.objects.update(is_active=False)
 
-    assert client.get("/api/v1/pools/").status_code == 401
+    answer = client.get("/api/v1/pools/")
+
+    assert (answer.status_code, answer.json()["title"]) == (401, "Unauthorized")
 
 
 def test_session_of_the_pages_signs_in(user: User) -> None:
@@ -197,4 +201,6 @@ def test_now_of_the_clock_is_what_expiry_is_held_against(user: User) -> None:
     past = datetime.now(UTC) - timedelta(seconds=1)
     _row, token = tokens.create_token(user, name="", expires_at=past, now=NOON)
 
-    assert ask(token).status_code == 401
+    answer = ask(token)
+
+    assert (answer.status_code, answer.json()["code"]) == (401, "authentication_failed")

@@ -10,7 +10,7 @@ from kube.identity import Identity
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
-from tests.pages import parse
+from tests.pages import heading, parse
 from tests.series import for_each
 
 
@@ -334,7 +334,9 @@ def test_cluster_page_live_part(ask: Ask, visit: Visit, cluster: Cluster) -> Non
 
 
 def test_cluster_that_does_not_exist_is_not_found(viewer: Client) -> None:
-    assert viewer.get("/clusters/4711/").status_code == 404
+    answer = viewer.get("/clusters/4711/")
+
+    assert (answer.status_code, heading(answer)) == (404, "Not found")
 
 
 def test_viewer_sees_no_buttons_and_may_change_nothing(
@@ -396,11 +398,15 @@ def test_change_to_a_mode_that_does_not_exist_is_not_found(
         {"mode": "maybe", "csrfmiddlewaretoken": token.attributes["value"]},
     )
 
-    assert answer.status_code == 404
+    cluster.refresh_from_db()
+    assert (answer.status_code, cluster.pool_status_mode) == (404, "auto")
 
 
 def test_changes_are_made_by_post_alone(operator: Client, cluster: Cluster) -> None:
-    assert operator.get(f"/clusters/{cluster.pk}/pause/").status_code == 405
+    answer = operator.get(f"/clusters/{cluster.pk}/pause/")
+
+    cluster.refresh_from_db()
+    assert (answer.status_code, answer["Allow"], cluster.is_paused) == (405, "POST", False)
 
 
 def test_anonymous_is_asked_to_sign_in(

@@ -45,4 +45,6 @@ def test_readyz_without_database_names_what_is_missing(away: Client) -> None:
 
 
 def test_healthz_without_database_is_ok(away: Client) -> None:
-    assert away.get("/healthz").status_code == 200
+    answer = away.get("/healthz")
+
+    assert (answer.status_code, answer.content) == (200, b"ok\n")

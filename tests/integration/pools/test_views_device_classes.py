@@ -7,6 +7,7 @@ import pytest
 
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
+from tests.series import for_each
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -83,8 +84,7 @@ def test_class_list_takes_filters_from_the_address(
 def test_class_list_whatever_its_length_takes_the_same_queries(
     visit: Visit, cluster: Cluster, django_assert_num_queries: Any, count: int
 ) -> None:
-    for number in range(count):
-        api_rows.device_class(cluster, f"c-{number}")
+    for_each(range(count), lambda number: api_rows.device_class(cluster, f"c-{number}"))
 
     # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, the count and the classes 2.
     with django_assert_num_queries(11):

@@ -7,6 +7,7 @@ from django.test import Client
 from pools.models import Pool
 from tests.factories import api_rows
 from tests.integration.conftest import Ask, Visit
+from tests.pages import heading
 from tests.series import for_each
 
 
@@ -369,8 +370,9 @@ def test_device_that_is_not_published_any_more_is_not_found(viewer: Client, pool
     device = api_rows.device(pool)
     type(pool).objects.filter(id=pool.id).delete()
 
-    assert viewer.get("/devices/4711/").status_code == 404
-    assert viewer.get(f"/devices/{device.id}/").status_code == 404
+    answers = [viewer.get("/devices/4711/"), viewer.get(f"/devices/{device.id}/")]
+
+    assert [(each.status_code, heading(each)) for each in answers] == [(404, "Not found")] * 2
 
 
 def test_device_page_hostile_names_are_text_and_nothing_else(visit: Visit, pool: Pool) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
+from tests.series import for_each
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -139,9 +140,9 @@ def test_node_list_that_is_empty_says_why(
 def test_node_list_whatever_its_length_takes_the_same_queries(
     visit: Visit, cluster: Cluster, django_assert_num_queries: Any, count: int
 ) -> None:
-    for number in range(count):
-        api_rows.node(cluster, f"n-{number}")
-        api_rows.pool(cluster, f"n-{number}", node_name=f"n-{number}")
+    names = [f"n-{number}" for number in range(count)]
+    for_each(names, lambda name: api_rows.node(cluster, name))
+    for_each(names, lambda name: api_rows.pool(cluster, name, node_name=name))
 
     # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, counts, nodes and their pools 3.
     with django_assert_num_queries(12):

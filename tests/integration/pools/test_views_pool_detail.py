@@ -9,6 +9,7 @@ from pools.models import Pool
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
+from tests.pages import heading
 from tests.series import for_each
 
 
@@ -406,7 +407,10 @@ def test_pool_page_live_part_is_not_sent_again_until_something_changed(
     same = ask(url(pool), **{"If-None-Match": first["ETag"]})
 
     assert (first.status_code, same.status_code) == (200, 304)
+    assert (same.content, same["ETag"]) == (b"", first["ETag"])
 
 
 def test_pool_page_of_no_pool_is_not_found(viewer: Client) -> None:
-    assert viewer.get("/pools/4711/").status_code == 404
+    answer = viewer.get("/pools/4711/")
+
+    assert (answer.status_code, heading(answer)) == (404, "Not found")

@@ -6,7 +6,7 @@ from django.test import Client
 from pools.models import Pool
 from tests.factories import api_rows
 from tests.integration.conftest import Ask, Visit
-from tests.pages import parse
+from tests.pages import heading, parse
 from tests.series import for_each
 
 BODY = {
@@ -126,6 +126,7 @@ def test_slice_list_live_part(ask: Ask, visit: Visit, fragment: Visit, pool: Poo
     same = ask("/resource-slices/", **{"If-None-Match": first["ETag"]})
 
     assert (first.status_code, same.status_code) == (200, 304)
+    assert (same.content, same["ETag"]) == (b"", first["ETag"])
     part, page = fragment("/resource-slices/"), visit("/resource-slices/")
     assert part.one(id="slice-list").text == page.one(id="slice-list").text
 
@@ -186,10 +187,13 @@ def test_slice_page_live_part(ask: Ask, pool: Pool) -> None:
     same = ask(f"/resource-slices/{row.object_id}/", **{"If-None-Match": first["ETag"]})
 
     assert (first.status_code, same.status_code) == (200, 304)
+    assert (same.content, same["ETag"]) == (b"", first["ETag"])
 
 
 def test_slice_that_is_gone_is_not_found(viewer: Client) -> None:
-    assert viewer.get("/resource-slices/4711/").status_code == 404
+    answer = viewer.get("/resource-slices/4711/")
+
+    assert (answer.status_code, heading(answer)) == (404, "Not found")
 
 
 def test_slice_page_opened_before_its_pool_is_derived_leads_to_it(ask: Ask, pool: Pool) -> None:

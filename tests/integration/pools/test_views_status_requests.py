@@ -15,7 +15,7 @@ from pools.services import status_requests
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
-from tests.pages import parse
+from tests.pages import heading, parse
 from tests.series import for_each
 
 
@@ -167,6 +167,7 @@ def test_status_list_live_part_and_export(
     page = visit("/pool-status-requests/?cluster=prod&outcome=answered")
 
     assert (first.status_code, same.status_code) == (200, 304)
+    assert (same.content, same["ETag"]) == (b"", first["ETag"])
     links = page.one("p", class_="exports").links()
     assert viewer.get(links["JSON"]).json()["count"] == 1
     assert visit("/pool-status-requests/").rows()[0]["Cluster"] == "prod"
@@ -289,10 +290,13 @@ def test_status_page_live_part(ask: Ask, cluster: Cluster) -> None:
     same = ask(f"/pool-status-requests/{asked.pk}/", **{"If-None-Match": first["ETag"]})
 
     assert (first.status_code, same.status_code) == (200, 304)
+    assert (same.content, same["ETag"]) == (b"", first["ETag"])
 
 
 def test_status_page_of_no_request_is_not_found(viewer: Client) -> None:
-    assert viewer.get("/pool-status-requests/4711/").status_code == 404
+    answer = viewer.get("/pool-status-requests/4711/")
+
+    assert (answer.status_code, heading(answer)) == (404, "Not found")
 
 
 def test_status_page_opened_between_answer_and_comparison_shows_the_comparison(
