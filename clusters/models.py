@@ -74,7 +74,9 @@ class Revision(models.Model):
 class ClusterKind(models.Model):
     """How far one kind of object of one cluster has been read; the cursor moves in the transaction of its data."""
 
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="kinds")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="kinds", db_index=False
+    )
     kind = models.CharField(max_length=64)
     state = models.CharField(max_length=16, choices=ReadState, default=ReadState.WAITING)
     # Code and parameters of why it cannot be read; empty while it can.
@@ -108,7 +110,9 @@ class ClusterKind(models.Model):
 class Gap(models.Model):
     """A time in which changes of one kind may have been missed."""
 
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="gaps")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="gaps", db_index=False
+    )
     kind = models.CharField(max_length=64)
     started_at = models.DateTimeField()
     # None while it lasts.

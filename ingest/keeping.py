@@ -10,14 +10,15 @@ import structlog
 from django.db import transaction
 
 from clusters import registry
-from clusters.choices import CLUSTER
+from clusters.choices import CLUSTER, POOLS
 from clusters.models import Cluster, Gap
-from clusters.services import raise_revisions
-from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
+from clusters.services import changing, raise_revisions
+from kube.kinds import DEVICE_CLASS, NODE, RESOURCE_POOL_STATUS_REQUEST
 from objects.services import bodies, keeping
 from objects.services.partitions import LOG, drop_partitions, ensure_partitions
 from pools.models import PoolStatusRequest
 from pools.services import rollups
+from pools.services.keeping import remove_vanished
 from pools.services.tables import VERSIONS
 
 if TYPE_CHECKING:
@@ -90,5 +91,10 @@ def _drop_old(retention: Retention, *, now: datetime) -> None:
     log.info("dropped partitions", names=dropped)
     # Only the end of a partition leaves bodies that nothing names.
     for cluster_id in Cluster.objects.order_by("pk").values_list("pk", flat=True):
+        with (
+            _logged_failure(cluster_id, "rows of what vanished"),
+            changing(cluster_id, POOLS, NODE.name, DEVICE_CLASS.name),
+        ):
+            remove_vanished(cluster_id, before=oldest)
         with _logged_failure(cluster_id, "bodies that nothing names"):
             keeping.remove_orphans(cluster_id, gone_before=oldest, now=now)

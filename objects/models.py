@@ -16,7 +16,9 @@ from objects.choices import Op
 class BodyDictionary(models.Model):
     """A zstd dictionary, trained on bodies of one kind and driver; bodies name the one they need to be read."""
 
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     kind = models.CharField(max_length=64)
     driver = models.TextField(blank=True)
     content = models.BinaryField()
@@ -35,7 +37,9 @@ class Body(models.Model):
     """One distinct content, zstd-compressed: the object without managedFields, resourceVersion and pool generation."""
 
     pk = models.CompositePrimaryKey("cluster_id", "digest")
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     # 128 bits of the SHA-256 of the uncompressed content. uuid, because bytea slows bulk paths.
     digest = models.UUIDField()
     dictionary_id = models.BigIntegerField(null=True)
@@ -50,7 +54,9 @@ class KubeObject(models.Model):
     """One object of a cluster, living or gone."""
 
     pk = models.CompositePrimaryKey("cluster_id", "id")
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     id = models.BigIntegerField(
         db_default=Func(Value("objects_kubeobject_id_seq"), function="nextval")
     )

@@ -19,7 +19,9 @@ class Pool(models.Model):
     """A pool as derived from its newest generation. Figures that are None are unknown."""
 
     pk = models.CompositePrimaryKey("cluster_id", "id")
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     id = models.BigIntegerField(db_default=_nextval("pools_pool_id_seq"))
     driver = models.TextField()
     name = models.TextField()
@@ -99,7 +101,9 @@ class ResourceSlice(models.Model):
     """A living ResourceSlice; its body is in the object log under the same id."""
 
     pk = models.CompositePrimaryKey("cluster_id", "object_id")
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     object_id = models.BigIntegerField()
     name = models.TextField()
     api_version = models.TextField()
@@ -251,7 +255,9 @@ class Allocation(models.Model):
     """One allocation result of a living claim, whether its device is published or not."""
 
     pk = models.CompositePrimaryKey("cluster_id", "id")
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     id = models.BigIntegerField(db_default=_nextval("pools_allocation_id_seq"))
     claim_object_id = models.BigIntegerField()
     claim_namespace = models.TextField()
@@ -368,7 +374,9 @@ class DirtyPool(models.Model):
     """A pool of which something is stored that its figures do not show yet; gone once it was derived."""
 
     pk = models.CompositePrimaryKey("cluster_id", "driver", "name")
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     driver = models.TextField()
     name = models.TextField()
 
@@ -433,7 +441,9 @@ class PoolHour(models.Model):
 class PoolStatusRequest(models.Model):
     """One ResourcePoolStatusRequest that we made, and the whole of its answer."""
 
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     name = models.TextField()
     driver = models.TextField()
     # Empty: all pools of the driver.
@@ -444,6 +454,8 @@ class PoolStatusRequest(models.Model):
     notes = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField()
     answered_at = models.DateTimeField(null=True)
+    # When its outcome was known, whatever it was.
+    ended_at = models.DateTimeField(null=True)
     # False while the object may still be in the cluster.
     is_removed = models.BooleanField(default=False)
     # Pools of the driver before truncation, and in the answer.
@@ -473,7 +485,9 @@ class PoolStatusAnswer(models.Model):
     """What the server said about one pool, beside our own figures of the same moment."""
 
     request = models.ForeignKey(PoolStatusRequest, on_delete=models.CASCADE, related_name="pools")
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     driver = models.TextField()
     pool_name = models.TextField()
     observed_at = models.DateTimeField()

@@ -72,6 +72,8 @@ class Listing(Generic[M, W]):
     placeholder: Promise | str = ""
     # Of other revisions, where its rows show something of them as well.
     also_subjects: tuple[str, ...] = ()
+    # How many rows match, where something cheaper than the query can tell.
+    count: Callable[[Snapshot, W], int] | None = None
     # Parameters of the page beside filters, sort and cursor.
     page_parameters: tuple[str, ...] = field(default=())
 

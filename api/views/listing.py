@@ -94,7 +94,7 @@ class ListView(SnapshotView, Generic[M]):
         if is_csv:
             return self._csv(request, iter(page.rows), known=known, also=also)
         body = self.page(
-            count=rows.count(),
+            count=self.listing.count(snapshot, wanted) if self.listing.count else rows.count(),
             next=_link(request, page.next_cursor),
             previous=_link(request, page.previous_cursor),
             stale=known.is_stale(),

@@ -152,6 +152,24 @@ def take_ids(cursor: Cursor, table: VersionedTable, count: int) -> list[int]:
     return [number for (number,) in cursor.fetchall()]
 
 
+def remove_gone(
+    cursor: Cursor,
+    table: VersionedTable,
+    cluster_id: int,
+    *,
+    before: datetime,
+    unless: str = "false",
+) -> int:
+    """Delete rows that were gone before a moment and have no closed version left, `unless` a condition on the row `t` holds."""
+    cursor.execute(
+        f"DELETE FROM {table.name} t WHERE cluster_id = %s AND vanished_at < %s"  # noqa: S608 -- made of constants
+        f" AND NOT EXISTS (SELECT FROM {table.closed} c"
+        f"  WHERE c.cluster_id = t.cluster_id AND {_same_key(table, 'c', 't')}) AND NOT ({unless})",
+        (cluster_id, before),
+    )
+    return cursor.rowcount
+
+
 def _added(table: VersionedTable, cluster_id: int, row: Sequence[Any]) -> Change:
     after = {
         name: getattr(value, "obj", value) for name, value in zip(table.columns, row, strict=False)

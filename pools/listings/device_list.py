@@ -100,6 +100,7 @@ DEVICES: Listing[Device, DeviceFilter] = Listing(
         Column("holders", _("Held by")),
     ),
     query=queries.devices,
+    count=queries.device_count,
     shape=shapes.Device,
     api_url="api:devices",
     rows="pools/devices.html",

@@ -6,6 +6,7 @@ Every list is one query plus its count, whatever its length.
 from pools.queries.device_rows import (
     attribute_names,
     device,
+    device_named,
     devices,
     devices_of_pool,
     holders,
@@ -17,6 +18,7 @@ from pools.queries.figures import (
     Facet,
     PartitionFigures,
     availability,
+    device_count,
     device_facets,
     driver_figures,
     partition_figures,
@@ -33,7 +35,15 @@ from pools.queries.history import (
     pool_history,
     pool_samples,
 )
-from pools.queries.pool_rows import PoolIds, pool, pool_ids, pools, pools_of_keys, troubled_pools
+from pools.queries.pool_rows import (
+    PoolIds,
+    pool,
+    pool_ids,
+    pool_named,
+    pools,
+    pools_of_keys,
+    troubled_pools,
+)
 from pools.queries.slice_rows import resource_slice, slice_of_device, slices, slices_of_pool
 from pools.queries.status_rows import (
     answers,
@@ -81,7 +91,9 @@ __all__ = [
     "attribute_names",
     "availability",
     "device",
+    "device_count",
     "device_facets",
+    "device_named",
     "devices",
     "devices_of_pool",
     "driver_figures",
@@ -97,6 +109,7 @@ __all__ = [
     "pool_facets",
     "pool_history",
     "pool_ids",
+    "pool_named",
     "pool_samples",
     "pools",
     "pools_of_keys",

@@ -37,6 +37,13 @@ def device(snapshot: Snapshot, device_id: int) -> Device:
     return Device.objects.get(id=device_id)
 
 
+def device_named(
+    snapshot: Snapshot, cluster_id: int, *, driver: str, pool: str, name: str
+) -> Device:
+    """One device by its names in Kubernetes; raises Device.DoesNotExist."""
+    return Device.objects.get(cluster_id=cluster_id, driver=driver, pool_name=pool, name=name)
+
+
 def devices_of_pool(snapshot: Snapshot, found: Pool) -> QuerySet[Device]:
     """The devices of one pool."""
     return Device.objects.filter(cluster_id=found.cluster_id, pool_id=found.id)

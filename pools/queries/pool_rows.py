@@ -37,6 +37,11 @@ def pool(snapshot: Snapshot, pool_id: int) -> Pool:
     return Pool.objects.get(id=pool_id)
 
 
+def pool_named(snapshot: Snapshot, cluster_id: int, *, driver: str, name: str) -> Pool:
+    """One pool by its names in Kubernetes; raises Pool.DoesNotExist."""
+    return Pool.objects.get(cluster_id=cluster_id, driver=driver, name=name)
+
+
 def pools_of_keys(
     snapshot: Snapshot, cluster_id: int, keys: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, str], int]:

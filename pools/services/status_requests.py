@@ -93,6 +93,7 @@ def end_request(
     status = (answer or {}).get("status") or {}
     pools = status.get("pools") or []
     row.outcome = outcome
+    row.ended_at = now
     row.notes = [shapes.statement_shape(note) for note in notes]
     row.answer = answer
     row.blocked_by = [

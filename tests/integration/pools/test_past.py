@@ -6,16 +6,29 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.db import connection
+from django.db import ProgrammingError, connection
 
+from clusters.models import Gap
 from objects.choices import Op
-from pools.models import Allocation, Device, Pool, ResourceSlice
+from pools import queries
+from pools.models import (
+    Allocation,
+    Device,
+    DeviceUse,
+    DirtyPool,
+    Pool,
+    PoolStatusRequest,
+    PublishedDevice,
+    ResourceSlice,
+)
+from pools.services import keeping
 from pools.services.tables import TABLES
-from tests.factories import kube
+from tests.factories import api_rows, kube
+from tests.factories.api_rows import NOON as NOON_OF_ROWS
 from tests.factories.clusters import NOON, watched_cluster
 from tests.factories.snapshots import SNAPSHOT
 from tests.integration.pools.test_services import store
-from ui.snapshot import open_snapshot
+from ui.snapshot import Snapshot, open_snapshot
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -85,6 +98,69 @@ def test_ids_of_the_past_are_those_of_now() -> None:
         then = list(Device.objects.order_by("name").values_list("id", "name"))
 
     assert then == now
+
+
+def test_past_of_a_request_is_that_it_waits() -> None:
+    request = api_rows.status_request(api_rows.cluster(), ended_at=NOON_OF_ROWS + SECOND)
+    api_rows.status_answer(request)
+    fields = ("outcome", "answered_at", "pool_count", "is_removed")
+
+    def ask(at: datetime) -> list[tuple[Any, ...]]:
+        with open_snapshot(SNAPSHOT.viewer, now=NOON, at=at):
+            return list(PoolStatusRequest.objects.values_list(*fields))
+
+    assert ask(NOON_OF_ROWS - SECOND) == []
+    assert ask(NOON_OF_ROWS) == [("pending", None, None, False)]
+    assert ask(NOON_OF_ROWS + SECOND) == [("answered", NOON_OF_ROWS + SECOND, 1, True)]
+
+
+def test_past_of_a_gap_is_that_it_lasts() -> None:
+    api_rows.gap(api_rows.cluster(), ended_at=NOON_OF_ROWS + MINUTE)
+
+    def ask(at: datetime) -> list[Any]:
+        with open_snapshot(SNAPSHOT.viewer, now=NOON, at=at):
+            return list(Gap.objects.values_list("ended_at", flat=True))
+
+    assert ask(NOON_OF_ROWS - SECOND) == []
+    assert ask(NOON_OF_ROWS) == [None]
+    assert ask(NOON_OF_ROWS + MINUTE) == [NOON_OF_ROWS + MINUTE]
+
+
+def test_table_without_a_past_is_not_found() -> None:
+    with (
+        pytest.raises(ProgrammingError, match="does not exist"),
+        open_snapshot(SNAPSHOT.viewer, now=NOON, at=NOON),
+    ):
+        DirtyPool.objects.exists()
+
+
+def test_pool_and_device_are_found_by_their_names(cluster: Cluster) -> None:
+    at = Snapshot(SNAPSHOT.viewer, now=NOON, at=NOON)
+    names = {"driver": kube.DRIVER}
+
+    with open_snapshot(SNAPSHOT.viewer, now=NOON, at=NOON):
+        pool = queries.pool_named(at, cluster.pk, **names, name="node-1")
+        device = queries.device_named(at, cluster.pk, **names, pool="node-1", name="gpu-1")
+
+    assert (pool.devices_available, device.pool_id, device.state) == (2, pool.id, "available")
+
+
+def test_rows_of_what_vanished_go_with_the_last_version_that_names_them(cluster: Cluster) -> None:
+    long_after = NOON + timedelta(days=40)
+    kept = keeping.remove_vanished(cluster.pk, before=long_after)
+
+    with connection.cursor() as cursor:
+        # As when their partitions are dropped.
+        cursor.execute("DELETE FROM pools_publisheddevice_closed")
+        cursor.execute("DELETE FROM pools_pool_closed")
+        cursor.execute("DELETE FROM pools_poolsample")
+    early = keeping.remove_vanished(cluster.pk, before=NOON)
+    removed = keeping.remove_vanished(cluster.pk, before=long_after)
+
+    assert (kept, early, removed) == (0, 0, 3)
+    assert not PublishedDevice.objects.exists()
+    assert not DeviceUse.objects.exists()
+    assert not Pool.objects.exists()
 
 
 COLUMNS = """
