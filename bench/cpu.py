@@ -17,6 +17,7 @@ PAGES = {
     "pools": ("/pools/", 15.0),
     "devices": ("/devices/", 15.0),
     "slices": ("/resource-slices/", 15.0),
+    "nodes": ("/nodes/", 15.0),
 }
 TIMES = 100
 

@@ -24,7 +24,7 @@ from kube.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_SLICE
 from objects import queries
 from objects.services.changes import Changes
 from objects.services.living import living_objects
-from objects.services.log import Moved, record_changes, record_missing
+from objects.services.log import ChangedObject, record_changes, record_missing
 from objects.services.staging import Cursor, open_cursor
 from pools.models import DirtyPool
 from pools.services import derive
@@ -116,10 +116,10 @@ class Writer:
         with clusters.changing(self.cluster_id) as change, open_cursor() as cursor:
             rows = clusters.lock_kinds(self.cluster_id, {k: self.cursors[k] for k in kinds})
             now = self.clock()
-            moved = self._store_changes(cursor, rows, messages, now=now)
+            changed = self._store_changes(cursor, rows, messages, now=now)
             missing = self._store_last(cursor, rows, messages[-1], now=now)
-            self._follow(cursor, [*moved, *missing], change, now=now)
-        self._committed(rows, [*moved, *missing], messages[-1])
+            self._follow(cursor, [*changed, *missing], change, now=now)
+        self._committed(rows, [*changed, *missing], messages[-1])
 
     def _store_changes(
         self,
@@ -128,16 +128,16 @@ class Writer:
         messages: Sequence[Message],
         *,
         now: datetime,
-    ) -> list[Moved]:
-        changed = [message for message in messages if isinstance(message, Changed)]
-        moved = record_changes(
+    ) -> list[ChangedObject]:
+        told = [message for message in messages if isinstance(message, Changed)]
+        changed = record_changes(
             cursor,
             self.cluster_id,
-            [message.change for message in changed],
+            [message.change for message in told],
             now=now,
         )
         for kind, row in rows.items():
-            mine = [each for each in moved if each.change.kind == kind]
+            mine = [each for each in changed if each.change.kind == kind]
             version = _latest_version(kind, messages)
             if version is None:
                 continue
@@ -148,13 +148,13 @@ class Writer:
                 count=_difference(mine),
                 now=now,
             )
-        return moved
+        return changed
 
     def _store_last(
         self, cursor: Cursor, rows: dict[str, ClusterKind], last: Message, *, now: datetime
-    ) -> list[Moved]:
+    ) -> list[ChangedObject]:
         row = rows[last.kind]
-        missing: list[Moved] = []
+        missing: list[ChangedObject] = []
         if isinstance(last, ReadingBegan):
             clusters.begin_reading(row, now=now)
         elif isinstance(last, Counted):
@@ -173,7 +173,7 @@ class Writer:
 
     def _end_reading(
         self, cursor: Cursor, row: ClusterKind, done: ReadingDone, *, now: datetime
-    ) -> list[Moved]:
+    ) -> list[ChangedObject]:
         """Everything was met: what is stored as living and was not met is gone."""
         missing = record_missing(cursor, self.cluster_id, done.missing, now=now)
         if queries.living_count(self.cluster_id, done.kind) != len(done.seen):
@@ -195,16 +195,16 @@ class Writer:
     def _follow(
         self,
         cursor: Cursor,
-        moved: Sequence[Moved],
+        changed: Sequence[ChangedObject],
         change: clusters.Changing,
         *,
         now: datetime,
     ) -> None:
-        """Current tables and figures after what has moved."""
-        change.touch(*(each.change.kind for each in moved))
+        """Current tables and figures after what has changed."""
+        change.touch(*(each.change.kind for each in changed))
         changes = Changes(self.cluster_id)
-        dirty = self._record(cursor, moved, now=now, changes=changes)
-        before, self._knowledge = self._knowledge, self._read_knowledge(moved)
+        dirty = self._record(cursor, changed, now=now, changes=changes)
+        before, self._knowledge = self._knowledge, self._read_knowledge(changed)
         if before is not None and _differ(before, self._knowledge):
             derive.mark_all_dirty(cursor, self.cluster_id)
             self._has_dirty = True
@@ -221,11 +221,11 @@ class Writer:
         changes.hand_over(cursor)
 
     def _record(
-        self, cursor: Cursor, moved: Sequence[Moved], *, now: datetime, changes: Changes
+        self, cursor: Cursor, changed: Sequence[ChangedObject], *, now: datetime, changes: Changes
     ) -> set[PoolKey]:
         """Bring the rows of each kind up to date; returns the pools whose figures may be others now."""
-        by_kind: dict[str, list[Moved]] = {}
-        for each in moved:
+        by_kind: dict[str, list[ChangedObject]] = {}
+        for each in changed:
             by_kind.setdefault(each.change.kind, []).append(each)
         touched: set[PoolKey] = set()
         for entry in registry.watched_kinds():
@@ -240,9 +240,9 @@ class Writer:
         """Figures may be derived: nothing that they need is in the middle of a full read."""
         return self.reading.isdisjoint(registry.figure_kinds())
 
-    def _read_knowledge(self, moved: Sequence[Moved]) -> derive.Knowledge:
+    def _read_knowledge(self, changed: Sequence[ChangedObject]) -> derive.Knowledge:
         """What can be derived from, as the rows of the kinds say within this transaction."""
-        has_new_rules = any(each.change.kind == DEVICE_TAINT_RULE.name for each in moved)
+        has_new_rules = any(each.change.kind == DEVICE_TAINT_RULE.name for each in changed)
         old = None if has_new_rules else self._knowledge
         return read_knowledge(
             self.cluster_id, served=self.served, release=self.release, previous=old
@@ -251,12 +251,12 @@ class Writer:
     def _committed(
         self,
         rows: dict[str, ClusterKind],
-        moved: Sequence[Moved],
+        changed: Sequence[ChangedObject],
         last: Message,
     ) -> None:
         for kind, row in rows.items():
             self.cursors[kind] = row.resource_version
-        for each in moved:
+        for each in changed:
             self.tally(each.change.kind).changes += 1
         if isinstance(last, CursorLost):
             last.is_stored.set()
@@ -350,8 +350,8 @@ def _latest_version(kind: str, messages: Sequence[Message]) -> str | None:
     return None
 
 
-def _difference(moved: Sequence[Moved]) -> int:
-    return sum(bool(each.after) - bool(each.before) for each in moved)
+def _difference(changed: Sequence[ChangedObject]) -> int:
+    return sum(bool(each.after) - bool(each.before) for each in changed)
 
 
 def _differ(before: derive.Knowledge, after: derive.Knowledge) -> bool:

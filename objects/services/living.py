@@ -8,13 +8,13 @@ from objects import queries
 from objects.choices import Op
 from objects.models import KubeObject
 from objects.queries import Version
-from objects.services.log import Change, Moved
+from objects.services.log import Change, ChangedObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def living_objects(cluster_id: int, kind: str, *, at_once: int) -> Iterator[list[Moved]]:
+def living_objects(cluster_id: int, kind: str, *, at_once: int) -> Iterator[list[ChangedObject]]:
     """All of a kind, so many at a time as bounds memory."""
     living = KubeObject.objects.filter(
         cluster_id=cluster_id, kind=kind, deleted_at__isnull=True
@@ -23,10 +23,10 @@ def living_objects(cluster_id: int, kind: str, *, at_once: int) -> Iterator[list
     while rows := list(living.filter(id__gt=latest)[:at_once]):
         latest = rows[-1].id
         contents = queries.bodies(cluster_id, [row.digest for row in rows])
-        yield [_as_moved(row, contents[row.digest]) for row in rows if row.digest in contents]
+        yield [_as_changed(row, contents[row.digest]) for row in rows if row.digest in contents]
 
 
-def _as_moved(row: KubeObject, content: bytes) -> Moved:
+def _as_changed(row: KubeObject, content: bytes) -> ChangedObject:
     version = Version(row.digest, row.generation)
     change = Change(
         op=Op.RESYNC_MODIFIED,
@@ -40,4 +40,4 @@ def _as_moved(row: KubeObject, content: bytes) -> Moved:
         generation=row.generation,
         content=content,
     )
-    return Moved(row.id, version, version, change)
+    return ChangedObject(row.id, version, version, change)

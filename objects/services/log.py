@@ -83,7 +83,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class ChangedObject:
     """An object that is now another than before the batch. `before` or `after` is None when it was, or is, not live."""
 
     object_id: int
@@ -106,7 +106,7 @@ class _State:
 
 def record_changes(
     cursor: Cursor, cluster_id: int, changes: Sequence[Change], *, now: datetime
-) -> list[Moved]:
+) -> list[ChangedObject]:
     """Store what is new in `changes`, which are in the order in which they came.
 
     A change that says what is stored already leaves no trace, so that a batch may be given twice.
@@ -133,16 +133,16 @@ def record_changes(
     _lock_bodies(cursor, cluster_id)
     bodies.store_bodies(cursor, cluster_id, contents, now=now)
     copy_rows(cursor, "objects_objectevent", _EVENT, events)
-    moved = [(state, state.latest) for state in states.values() if state.latest is not None]
-    rows = (_object_row(state, change) for state, change in moved)
+    changed = [(state, state.latest) for state in states.values() if state.latest is not None]
+    rows = (_object_row(state, change) for state, change in changed)
     stage_rows(cursor, "staged_object", _OBJECT, rows)
     cursor.execute(_MERGE, (cluster_id,))
-    return [_moved(state, change) for state, change in moved]
+    return [_changed_object(state, change) for state, change in changed]
 
 
 def record_missing(
     cursor: Cursor, cluster_id: int, object_ids: Sequence[int], *, now: datetime
-) -> list[Moved]:
+) -> list[ChangedObject]:
     """Objects that a full read did not find any more."""
     if not object_ids:
         return []
@@ -248,9 +248,9 @@ def _object_row(state: _State, change: Change) -> tuple[Any, ...]:
     )
 
 
-def _moved(state: _State, change: Change) -> Moved:
+def _changed_object(state: _State, change: Change) -> ChangedObject:
     after = state.version if state.is_live else None
-    return Moved(state.object_id, state.before, after, change)
+    return ChangedObject(state.object_id, state.before, after, change)
 
 
 def _lock_bodies(cursor: Cursor, cluster_id: int) -> None:

@@ -29,28 +29,33 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from objects.services.changes import Changes
-    from objects.services.log import Moved
+    from objects.services.log import ChangedObject
 
 
 def record_claims(
-    cursor: Cursor, cluster_id: int, moved: Sequence[Moved], *, now: datetime, changes: Changes
+    cursor: Cursor,
+    cluster_id: int,
+    changed: Sequence[ChangedObject],
+    *,
+    now: datetime,
+    changes: Changes,
 ) -> set[PoolKey]:
     """Bring the allocations of these claims up to date; returns the pools in which one came, went or changed."""
     found = versions.merge(
         cursor,
         ALLOCATIONS,
         cluster_id,
-        [row for each in moved if each.after for row in _rows(each)],
+        [row for each in changed if each.after for row in _rows(each)],
         now=now,
-        scope=Scope("claim_object_id", [each.object_id for each in moved]),
+        scope=Scope("claim_object_id", [each.object_id for each in changed]),
     )
     changes.add(found)
     rows = [row for change in found for row in (change.before, change.after) if row]
     return {PoolKey(DriverName(row["driver"]), PoolName(row["pool_name"])) for row in rows}
 
 
-def _rows(moved: Moved) -> list[tuple[Any, ...]]:
-    change = moved.change
+def _rows(changed: ChangedObject) -> list[tuple[Any, ...]]:
+    change = changed.change
     try:
         claim = parse_resource_claim(msgspec.json.decode(change.content)).value
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -59,7 +64,7 @@ def _rows(moved: Moved) -> list[tuple[Any, ...]]:
     results = {_all_of(result): result for result in (claim.results if claim else ())}
     return [
         (
-            moved.object_id,
+            changed.object_id,
             as_text(result.key.driver),
             as_text(result.key.pool),
             as_text(result.key.device),

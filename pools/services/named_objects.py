@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dra.parsing import Parsed
     from dra.values import PoolKey
     from objects.services.changes import Changes
-    from objects.services.log import Moved
+    from objects.services.log import ChangedObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class NamedObjects:
         self,
         cursor: Cursor,
         cluster_id: int,
-        moved: Sequence[Moved],
+        changed: Sequence[ChangedObject],
         /,
         *,
         now: datetime,
         changes: Changes,
     ) -> frozenset[PoolKey]:
         """Bring the rows of these objects up to date. No figure of a pool rests on them, so no pool is touched."""
-        values = [(each.object_id, self._value(each)) for each in moved]
+        values = [(each.object_id, self._value(each)) for each in changed]
         gone = [object_id for object_id, value in values if value is None]
         rows = [
             (*_common_values(object_id, value), *self.own_values(value))
@@ -56,11 +56,11 @@ class NamedObjects:
         )
         return frozenset()
 
-    def _value(self, moved: Moved) -> Any:
-        if moved.after is None:
+    def _value(self, changed: ChangedObject) -> Any:
+        if changed.after is None:
             return None
         try:
-            return self.parse(msgspec.json.decode(moved.change.content)).value
+            return self.parse(msgspec.json.decode(changed.change.content)).value
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
 

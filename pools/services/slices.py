@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from objects.services.changes import Changes
-    from objects.services.log import Moved
+    from objects.services.log import ChangedObject
 
 
 class _Pool(msgspec.Struct, rename="camel"):
@@ -95,35 +95,40 @@ def _node(spec: _Spec) -> tuple[NodeKind, str | None]:
 
 
 def record_slices(
-    cursor: Cursor, cluster_id: int, moved: Sequence[Moved], *, now: datetime, changes: Changes
+    cursor: Cursor,
+    cluster_id: int,
+    changed: Sequence[ChangedObject],
+    *,
+    now: datetime,
+    changes: Changes,
 ) -> set[PoolKey]:
     """Bring the rows of these slices up to date; returns the pools that they belonged to or belong to now."""
     found = versions.merge(
         cursor,
         SLICES,
         cluster_id,
-        _rows(moved),
+        _rows(changed),
         now=now,
-        scope=Scope("object_id", [each.object_id for each in moved]),
+        scope=Scope("object_id", [each.object_id for each in changed]),
     )
     changes.add(found)
     rows = [row for change in found for row in (change.before, change.after) if row]
     return {_key(row["driver"], row["pool_name"]) for row in rows}
 
 
-def _rows(moved: Sequence[Moved]) -> Iterator[tuple[Any, ...]]:
-    for each in moved:
+def _rows(changed: Sequence[ChangedObject]) -> Iterator[tuple[Any, ...]]:
+    for each in changed:
         head = slice_head(each.change.content) if each.after else None
         if head is not None:
             yield _row(each, head)
 
 
-def _row(moved: Moved, head: SliceHead) -> tuple[Any, ...]:
-    change = moved.change
+def _row(changed: ChangedObject, head: SliceHead) -> tuple[Any, ...]:
+    change = changed.change
     # As the parser reads it: 0 is valid, and left out by encoders that drop zeroes.
     generation = change.generation if change.generation is not None else 0
     return (
-        moved.object_id,
+        changed.object_id,
         as_text(change.name),
         as_text(change.api_version),
         head.key.driver,

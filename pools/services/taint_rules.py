@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from objects.services.changes import Changes
-    from objects.services.log import Moved
+    from objects.services.log import ChangedObject
     from objects.services.staging import Cursor
 
 
@@ -29,15 +29,20 @@ def taint_rules(cluster_id: int) -> tuple[TaintRule, ...]:
 
 
 def record_taint_rules(
-    cursor: Cursor, cluster_id: int, moved: Sequence[Moved], *, now: datetime, changes: Changes
+    cursor: Cursor,
+    cluster_id: int,
+    changed: Sequence[ChangedObject],
+    *,
+    now: datetime,
+    changes: Changes,
 ) -> set[PoolKey]:
     """Pools that these rules may select, as they were before or as they are now; all of them where that is not sure.
 
     Nothing is written: there are few rules, and they are read from the log.
     """
-    digests = [each.before.digest for each in moved if each.before]
+    digests = [each.before.digest for each in changed if each.before]
     contents = list(queries.bodies(cluster_id, digests).values())
-    contents += [each.change.content for each in moved if each.after]
+    contents += [each.change.content for each in changed if each.after]
     keys: set[PoolKey] = set()
     for rule in map(_rule, contents):
         selector = None if rule is None or rule.has_unknown_selector_fields else rule.selector

@@ -13,7 +13,7 @@ from objects.choices import Op
 from objects.models import Body, BodyDictionary, KubeObject, ObjectEvent
 from objects.queries import LiveObject, Version
 from objects.services import bodies, keeping
-from objects.services.log import Change, Moved, record_changes, record_missing
+from objects.services.log import Change, ChangedObject, record_changes, record_missing
 from objects.services.partitions import LOG, drop_partitions, ensure_partitions
 from objects.services.staging import as_jsonb, open_cursor
 from tests.factories.clusters import NOON, watched_cluster
@@ -53,7 +53,7 @@ def change(
     )
 
 
-def record(cluster: Cluster, *changes: Change, now: datetime = NOON) -> list[Moved]:
+def record(cluster: Cluster, *changes: Change, now: datetime = NOON) -> list[ChangedObject]:
     with transaction.atomic(), open_cursor() as cursor:
         return record_changes(cursor, cluster.pk, changes, now=now)
 
@@ -127,9 +127,9 @@ def test_record_missing_logs_what_a_full_read_did_not_find(cluster: Cluster) -> 
     object_id = KubeObject.objects.get(cluster=cluster).id
 
     with transaction.atomic(), open_cursor() as cursor:
-        moved = record_missing(cursor, cluster.pk, [object_id, object_id + 1], now=NOON + HOUR)
+        changed = record_missing(cursor, cluster.pk, [object_id, object_id + 1], now=NOON + HOUR)
 
-    assert [(each.object_id, each.after) for each in moved] == [(object_id, None)]
+    assert [(each.object_id, each.after) for each in changed] == [(object_id, None)]
     assert log(cluster) == [("added", "1"), ("resync_deleted", "1")]
 
 
