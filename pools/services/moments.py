@@ -46,13 +46,13 @@ class Moment:
 
 @dataclass(slots=True)
 class _Past:
-    """What was another than now at a moment, and which pools were not at rest then."""
+    """What was another than now at a moment, and which pools changed, or may have, while the request was under way."""
 
     slices: dict[int, tuple[Version | None, str]] = field(default_factory=dict)
     claims: dict[UUID, Version | None] = field(default_factory=dict)
     rules: dict[UUID, Version | None] = field(default_factory=dict)
-    restless: set[PoolKey] = field(default_factory=set)
-    are_all_restless: bool = False
+    changed: set[PoolKey] = field(default_factory=set)
+    may_all_have_changed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,9 @@ def pools_at(
     The log must have come past the answer already.
     """
     past = _past(cursor, cluster_id, moment)
-    if past.are_all_restless:
+    if past.may_all_have_changed:
         return {}
-    wanted = [key for key in keys if key not in past.restless]
+    wanted = [key for key in keys if key not in past.changed]
     rows = [row for rows in slice_rows(cursor, cluster_id, wanted).values() for row in rows]
     rows = [row for row in rows if row[0] not in past.slices]
     rows += [
@@ -155,12 +155,12 @@ def _past(cursor: Cursor, cluster_id: int, moment: Moment) -> _Past:
     past = _Past()
     for (kind, uid, api_version, object_id), events in by_object.items():
         before = queries.version_at(cluster_id, object_id, kind=kind, at=events[0].at - _TICK)
-        is_restless, then = _at_answer(events, before, moment)
-        if is_restless and kind == DEVICE_TAINT_RULE.name:
-            past.are_all_restless = True
-        elif is_restless:
+        has_changed, then = _at_answer(events, before, moment)
+        if has_changed and kind == DEVICE_TAINT_RULE.name:
+            past.may_all_have_changed = True
+        elif has_changed:
             versions = [before, *(event.version for event in events)]
-            past.restless |= _touched(cluster_id, kind, versions)
+            past.changed |= _touched(cluster_id, kind, versions)
         elif kind == RESOURCE_SLICE.name:
             past.slices[object_id] = (then, api_version)
         elif kind == RESOURCE_CLAIM.name:

@@ -161,9 +161,9 @@ def record_comparison(
     # Where nothing was compared it is not known whether anything differs.
     differing = sum(bool(answer.differences) for answer in compared)
     row.pools_differing = differing if compared else None
-    restless = len(answers) - len(compared)
-    if restless:
-        note = Statement.of("pools_not_compared", pools=restless)
+    left = len(answers) - len(compared)
+    if left:
+        note = Statement.of("pools_not_compared", pools=left)
         row.notes = [*row.notes, shapes.statement_shape(note)]
     with changing(row.cluster_id, SUBJECT):
         PoolStatusAnswer.objects.bulk_update(compared, ("ours", "differences"), batch_size=500)
