@@ -13,7 +13,8 @@ READS = (
     "failing_since,relists,api_version,record_version"
 )
 TABLES = {
-    "clusters_cluster": (CLUSTER, "discovered_at"),
+    # Nobody is shown by what a cluster is known.
+    "clusters_cluster": (CLUSTER, "discovered_at,kube_system_uid,authority,server"),
     "clusters_clusterkind": (CLUSTER, READS),
     "clusters_gap": (CLUSTER, ""),
     "pools_pool": (POOLS, ""),
