@@ -1,7 +1,9 @@
 """Write docs/filters.md: what every list can be asked for, from its declaration."""
 
 import os
+import pkgutil
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +28,18 @@ understand is refused with what is allowed: on the page beside the box, by the A
 
 def document() -> str:
     """The page as it should be."""
-    from pools import listings
+    return "\n".join([_HEAD, *(line for each in _listings() for line in _section(each))])
 
-    lists = (listings.POOLS, listings.DEVICES, listings.SLICES, listings.STATUS_REQUESTS)
-    return "\n".join([_HEAD, *(line for each in lists for line in _section(each))])
+
+def _listings() -> list[Any]:
+    """Every declared list with filters, by its title."""
+    from pools import listings
+    from ui.listing import Listing
+
+    names = [each.name for each in pkgutil.iter_modules(listings.__path__, "pools.listings.")]
+    values = [value for name in names for value in vars(import_module(name)).values()]
+    found = {each.id: each for each in values if isinstance(each, Listing)}
+    return sorted(found.values(), key=lambda each: str(each.title))
 
 
 def _section(listing: Any) -> Iterator[str]:
