@@ -57,6 +57,25 @@ def paths(transactional_db: None) -> dict[str, str]:
     )
     api_rows.allocation(device, LONG, claim_namespace="s" * 63)
     found = api_rows.resource_slice(pool, name=LONG)
+    node = api_rows.node(
+        cluster,
+        LONG,
+        is_ready=False,
+        ready_message=TURNED,
+        labels={f"{'k' * 200}/key": TURNED},
+        taints=[{"key": LONG, "value": TURNED, "effect": "NoExecute", "added_at": None}],
+        addresses=[{"type": "Hostname", "address": LONG}],
+        facts={"kubeletVersion": TURNED},
+        problems=problems,
+    )
+    device_class = api_rows.device_class(
+        cluster,
+        LONG,
+        selectors=["x" * 500, TURNED],
+        extended_resource_name=LONG,
+        config_drivers=["d" * 63],
+        problems=problems,
+    )
     asked = api_rows.status_request(cluster, LONG)
     api_rows.status_answer(asked, LONG)
     return {
@@ -67,11 +86,28 @@ def paths(transactional_db: None) -> dict[str, str]:
         "device": f"/devices/{device.id}/",
         "slices": "/resource-slices/",
         "slice": f"/resource-slices/{found.object_id}/",
+        "nodes": "/nodes/",
+        "node": f"/nodes/{node.id}/",
+        "classes": "/device-classes/",
+        "class": f"/device-classes/{device_class.id}/",
         "request": f"/pool-status-requests/{asked.pk}/",
     }
 
 
-PAGES = ("overview", "pools", "pool", "devices", "device", "slices", "slice", "request")
+PAGES = (
+    "overview",
+    "pools",
+    "pool",
+    "devices",
+    "device",
+    "slices",
+    "slice",
+    "nodes",
+    "node",
+    "classes",
+    "class",
+    "request",
+)
 
 
 @pytest.mark.parametrize("width", [1300, 390])

@@ -19,7 +19,7 @@ from clusters.models import Cluster
 from clusters.services import WatchedCluster
 from ingest import services
 from kube.targets import Target
-from pools.models import Device, Pool, ResourceSlice
+from pools.models import Device, DeviceClass, Node, Pool, ResourceSlice
 from simulator import server
 from simulator.cluster import Simulator
 from tests.e2e.conftest import PHONE, WIDE, OpenPage, axe_violations, complaints, overflow
@@ -62,6 +62,8 @@ def address(name: str) -> str:
         "device": lambda: Device.objects.filter(driver="mig.example.com").order_by("id")[0].id,
         "slice": lambda: ResourceSlice.objects.order_by("name")[0].object_id,
         "cluster": lambda: Cluster.objects.get().pk,
+        "node": lambda: Node.objects.order_by("-name")[0].id,
+        "class": lambda: DeviceClass.objects.order_by("name")[0].id,
     }
     paths = {
         "overview": "/",
@@ -71,6 +73,10 @@ def address(name: str) -> str:
         "device": "/devices/{}/",
         "slices": "/resource-slices/",
         "slice": "/resource-slices/{}/",
+        "nodes": "/nodes/",
+        "node": "/nodes/{}/",
+        "classes": "/device-classes/",
+        "class": "/device-classes/{}/",
         "clusters": "/clusters/",
         "cluster": "/clusters/{}/",
         "requests": "/pool-status-requests/",
@@ -86,6 +92,10 @@ PAGES = [
     "device",
     "slices",
     "slice",
+    "nodes",
+    "node",
+    "classes",
+    "class",
     "clusters",
     "cluster",
     "requests",
