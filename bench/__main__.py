@@ -59,6 +59,10 @@ MEASUREMENTS = {
         "how soon a change of a real API server is on the page; needs Go",
         lambda: run_module("freshness"),
     ),
+    "past": (
+        "lists as of a moment, among two million closed versions",
+        lambda: run_module("past"),
+    ),
     "kills": ("100 kills of the worker at random moments", measure_kills),
     "many": (
         "a hundred clusters followed by one worker",

@@ -184,6 +184,7 @@ def _reads() -> Iterator[tuple[str, int, Callable[[Any], int]]]:
             columns = order_columns(queries.DEVICE_ORDERS, order)
             rows = list(queries.devices(snapshot, wanted).order_by(*columns)[:51])
             queries.device_facets(snapshot, wanted)
+            queries.device_count(snapshot, wanted)
             queries.holders(snapshot, rows)
             return len(rows)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import (
+    Case,
     Count,
     F,
     Func,
@@ -15,14 +16,17 @@ from django.db.models import (
     Q,
     Sum,
     Value,
+    When,
 )
+from django.db.models.functions import Coalesce
 
+from pools.choices import DeviceState
 from pools.models import (
     Device,
     Pool,
     PublishedDevice,
 )
-from pools.queries.conditions import device_condition, pool_condition
+from pools.queries.conditions import device_condition, places, pool_condition
 from pools.queries.wanted import DeviceFilter, PoolFilter
 from ui.snapshot import Snapshot
 
@@ -223,21 +227,80 @@ def pool_facets(snapshot: Snapshot, wanted: PoolFilter) -> dict[str, list[Facet]
 
 
 def device_facets(snapshot: Snapshot, wanted: DeviceFilter) -> dict[str, list[Facet]]:
-    """Drivers and states among the devices that match, with counts; one query, which reads the devices once."""
+    """Drivers and states among the devices that match, with counts; one query."""
     drivers: Counter[str] = Counter()
     states: Counter[str] = Counter()
-    rows = Device.objects.filter(device_condition(wanted)).order_by()
-    for driver, state, n in rows.values_list("driver", "state").annotate(n=Count("*")):
+    for driver, state, n in _counted(wanted):
         drivers[driver] += n
         states[state] += n
     return {"driver": _facet(drivers), "state": _facet(states)}
 
 
 def device_count(snapshot: Snapshot, wanted: DeviceFilter) -> int:
-    """How many devices match; one query, which leaves out their use where nothing is asked of it."""
+    """How many devices match; one query, which reads no more than it must."""
+    if _asks_for_places(wanted):
+        return sum(n for _, _, n in _counted(wanted))
     if wanted.states or wanted.is_partly_used is not None or wanted.is_tainted is not None:
         return Device.objects.filter(device_condition(wanted)).count()
     return PublishedDevice.objects.filter(device_condition(wanted), vanished_at=None).count()
+
+
+def _counted(wanted: DeviceFilter) -> list[tuple[str, str, int]]:
+    """By driver and state how many devices match: from the pools' figures, where these can tell."""
+    if _asks_for_places(wanted):
+        return _counted_by_pools(wanted)
+    rows = Device.objects.filter(device_condition(wanted)).order_by()
+    return list(rows.values_list("driver", "state").annotate(n=Count("*")))
+
+
+def _asks_for_places(wanted: DeviceFilter) -> bool:
+    """Whether each pool matches with all of its devices or with none, states apart."""
+    asked = DeviceFilter(
+        clusters=wanted.clusters,
+        drivers=wanted.drivers,
+        pools=wanted.pools,
+        states=wanted.states,
+    )
+    return wanted == asked
+
+
+_IS_SETTLED = Q(devices_total__isnull=False, devices_unavailable__isnull=False)
+# Of such pools some devices are in a state that nobody knows, and the figures do not say how many.
+_IS_UNSURE = Q(devices_total__isnull=False, devices_unavailable__isnull=True) & Q(
+    devices_allocated__isnull=False
+)
+_BY_STATE = {
+    DeviceState.ALLOCATED: Coalesce("devices_allocated", 0),
+    DeviceState.AVAILABLE: Case(When(_IS_SETTLED, then="devices_available"), default=0),
+    DeviceState.BLOCKED: Case(When(_IS_SETTLED, then="devices_blocked"), default=0),
+    DeviceState.UNAVAILABLE: Case(When(_IS_SETTLED, then="devices_unavailable"), default=0),
+    # Without claims none is known, and of a pool that is not whole only those that are held.
+    DeviceState.UNKNOWN: Case(
+        When(_IS_SETTLED, then=0), default=F("devices_seen") - Coalesce("devices_allocated", 0)
+    ),
+}
+
+
+def _counted_by_pools(wanted: DeviceFilter) -> list[tuple[str, str, int]]:
+    condition = places(wanted.clusters, wanted.drivers, ())
+    if wanted.pools:
+        condition &= Q(name__in=wanted.pools)
+    found = Pool.objects.filter(condition, devices_seen__gt=0)
+    sure = found.exclude(_IS_UNSURE).order_by().values_list("driver")
+    unsure = Device.objects.filter(pool_id__in=found.filter(_IS_UNSURE).values("id")).order_by()
+    rows = sure.annotate(**{f"n_{state}": Sum(n) for state, n in _BY_STATE.items()}).union(
+        unsure.values_list("driver").annotate(
+            **{f"n_{state}": Count("device_id", filter=Q(state=state)) for state in _BY_STATE}
+        ),
+        all=True,
+    )
+    states = wanted.states or tuple(_BY_STATE)
+    return [
+        (driver, str(state), n)
+        for driver, *counts in rows
+        for state, n in zip(_BY_STATE, counts, strict=True)
+        if n and state in states
+    ]
 
 
 def _facet(counted: Mapping[str, int]) -> list[Facet]:

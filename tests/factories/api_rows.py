@@ -1,6 +1,7 @@
 """Rows as one sync leaves them behind, for tests that read."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -196,6 +197,20 @@ def device(of: Pool, name: str = "gpu-0", **fields: Any) -> Device:
     )
     DeviceUse.objects.create(cluster_id=of.cluster_id, device_id=published.id, since=NOON, **use)
     return Device.objects.get(cluster_id=of.cluster_id, id=published.id)
+
+
+def count_devices(of: Pool) -> None:
+    """Figures as its devices have them, as a derivation leaves them."""
+    states = Counter(Device.objects.filter(pool_id=of.id).values_list("state", flat=True))
+    is_settled = not states["unknown"]
+    Pool.objects.filter(id=of.id).update(
+        devices_seen=states.total(),
+        devices_total=states.total(),
+        devices_allocated=states["allocated"],
+        devices_unavailable=states["unavailable"] if is_settled else None,
+        devices_blocked=states["blocked"] if is_settled else None,
+        devices_available=states["available"] if is_settled else None,
+    )
 
 
 def allocation(of: Device, claim: str = "worker-0", **fields: Any) -> Allocation:

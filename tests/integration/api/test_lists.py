@@ -36,6 +36,7 @@ def fill(rows: int) -> None:
         cluster = api_rows.cluster(f"cluster-{number}")
         pool = api_rows.pool(cluster, f"node-{number}")
         api_rows.device(pool)
+        api_rows.count_devices(pool)
         api_rows.node(cluster)
         api_rows.device_class(cluster)
         api_rows.resource_slice(pool, object_id=number + 1)

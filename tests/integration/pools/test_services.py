@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.db.models import Count
 
 from clusters.models import Cluster, Gap
 from dra.values import Release
@@ -16,6 +17,7 @@ from objects.choices import Op
 from objects.services.changes import Changes
 from objects.services.log import Change, record_changes
 from objects.services.staging import open_cursor
+from pools import queries
 from pools.models import (
     Allocation,
     Device,
@@ -26,10 +28,12 @@ from pools.models import (
     PublishedDevice,
     ResourceSlice,
 )
+from pools.queries import DeviceFilter
 from pools.services import allocations, derive, rollups, slices, taint_rules
 from pools.services.derive import Knowledge
 from tests.factories import kube
 from tests.factories.clusters import NOON, watched_cluster
+from tests.factories.snapshots import SNAPSHOT
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -471,3 +475,36 @@ def test_second_row_of_the_same_name_is_refused(
 
     with pytest.raises(IntegrityError), transaction.atomic():
         row.save(force_insert=True)
+
+
+CEL = {"deviceClassName": "gpu"}
+
+
+@pytest.mark.parametrize("are_claims_known", [True, False])
+def test_facets_from_figures_of_pools_are_those_of_their_devices(
+    cluster: Cluster, are_claims_known: bool
+) -> None:
+    """A pool that is whole, one that is not, one with a tainted device, and one with a rule that cannot be evaluated."""
+    store(
+        cluster,
+        kube.resource_slice("a", pool="whole", devices=3),
+        kube.resource_slice("b", pool="half", devices=2, count=2),
+        kube.resource_slice("c", pool="tainted", devices=2),
+        kube.resource_slice("d", pool="unsure", devices=3, driver="other.example.com"),
+        kube.taint_rule("rule", selector={"pool": "tainted", "device": "gpu-1"}),
+        kube.taint_rule("cel", selector={"driver": "other.example.com", **CEL}),
+        kube.resource_claim("one", holds=["gpu-0"], pool="whole"),
+        kube.resource_claim("two", holds=["gpu-0"], pool="half"),
+        are_claims_known=are_claims_known,
+    )
+
+    found = queries.device_facets(SNAPSHOT, DeviceFilter())
+
+    rows = Device.objects.order_by()
+    states = dict(rows.values_list("state").annotate(n=Count("*")))
+    drivers = dict(rows.values_list("driver").annotate(n=Count("*")))
+    assert {facet.value: facet.count for facet in found["state"]} == states
+    assert {facet.value: facet.count for facet in found["driver"]} == drivers
+    assert queries.device_count(SNAPSHOT, DeviceFilter()) == 10
+    asked = DeviceFilter(states=("unknown",), pools=("half",))
+    assert queries.device_count(SNAPSHOT, asked) == (1 if are_claims_known else 2)

@@ -26,6 +26,7 @@ def test_device_list_shows_attributes_capacity_state_and_holders(visit: Visit, p
     api_rows.device(
         pool, "gpu-1", state="unknown", attributes={"flags": ["a", "b"], "ok": True}, capacity=[]
     )
+    api_rows.count_devices(pool)
     api_rows.allocation(held, share_id="s1")
     api_rows.allocation(held, "watcher", has_admin_access=True)
 
@@ -171,6 +172,7 @@ def test_device_list_chosen_columns_are_in_the_address_and_stay(visit: Visit, po
 def test_device_list_facets_count_what_the_filters_leave(visit: Visit, pool: Pool) -> None:
     api_rows.device(pool, "gpu-0")
     api_rows.device(pool, "gpu-1", state="blocked")
+    api_rows.count_devices(pool)
 
     page = visit("/devices/?driver=gpu.example.com")
 
