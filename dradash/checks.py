@@ -8,6 +8,9 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
+# From the end of one window until what the next one tells is stored, on a busy machine.
+BETWEEN_WINDOWS_SECONDS = 5
+
 
 @register(Tags.security)
 def secret_key_exists(
@@ -46,6 +49,25 @@ def worker_has_room(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> l
             f"One worker cannot follow {count} clusters and do everything else besides.",
             hint=f"Set WORKER_CONCURRENCY to {-(-count * 4 // 3)} or more, or start more workers.",
             id="dradash.W002",
+        )
+    ]
+
+
+@register(Tags.compatibility)
+def windows_end_before_data_is_stale(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Where nothing changes, the end of a window is what tells how fresh a cluster's data is."""
+    del app_configs, kwargs
+    window = settings.DRADASH.watch_window_seconds
+    least = window + BETWEEN_WINDOWS_SECONDS
+    if settings.DRADASH.stale_after_seconds >= least:
+        return []
+    return [
+        Warning(
+            f"With watch windows of {window} s, data that is fresh is called stale.",
+            hint=f"Set DRADASH_STALE_AFTER_SECONDS to {least} or more, or shorten the windows.",
+            id="dradash.W003",
         )
     ]
 

@@ -46,3 +46,14 @@ def test_check_of_worker_warns_where_clusters_would_take_every_slot(
     settings.DRADASH = dataclasses.replace(settings.DRADASH, clusters=("a", "b", "c"))
 
     assert ids(checks.worker_has_room(None)) == expected
+
+
+@pytest.mark.parametrize(("window", "expected"), [(25, []), (26, ["dradash.W003"])])
+def test_check_of_windows_warns_where_fresh_data_would_be_called_stale(
+    settings: Settings, window: int, expected: list[str]
+) -> None:
+    settings.DRADASH = dataclasses.replace(
+        settings.DRADASH, watch_window_seconds=window, stale_after_seconds=30
+    )
+
+    assert ids(checks.windows_end_before_data_is_stale(None)) == expected
