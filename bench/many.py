@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -258,7 +258,7 @@ class Watched:
         found = self._connection.execute(
             "SELECT reach, reach_failure::text FROM clusters_cluster WHERE name = %s", [name]
         ).fetchone()
-        return ", ".join(found) if found else ""
+        return ", ".join(str(part) for part in found) if found else ""
 
 
 def clock() -> Any:
@@ -308,8 +308,14 @@ def measure(database: str, folder: Path, servers: list[Servers], *, seconds: int
     import django
 
     django.setup()
+    with closing(Watched(database, folder / "kubeconfig")) as watched:
+        return follow(watched, database, folder, servers, seconds=seconds)
+
+
+def follow(
+    watched: Watched, database: str, folder: Path, servers: list[Servers], *, seconds: int
+) -> list[Figure]:
     changing, *others, spare = servers
-    watched = Watched(database, folder / "kubeconfig")
     spoilt = others[-1].urls[-2:]
     others[-1].order(f"hang {len(others[-1].urls) - 2}")
     others[-1].order(f"garble {len(others[-1].urls) - 1}")
@@ -324,7 +330,6 @@ def measure(database: str, folder: Path, servers: list[Servers], *, seconds: int
         figures += while_added(watched, changing, spare, usage, seconds=seconds)
         print(f"the one that hangs: {watched.reach(spoilt[0])}")
         print(f"the one that answers garbage: {watched.reach(spoilt[1])}")
-    watched.close()
     return figures
 
 
