@@ -48,7 +48,7 @@ def _members(row: models.Cluster, known: Known, links: Links) -> dict[str, Any]:
         **_capabilities(row.capabilities),
         "kinds": [_kind(each) for each in row.kinds.all()],
         "observed_at": fresh.observed_at,
-        "stale": fresh.is_stale(known.now),
+        "stale": fresh.is_stale(known.moment),
         "source": fresh.source,
         "resource_versions": fresh.resource_versions,
     }
@@ -83,7 +83,7 @@ def freshness(known: Known) -> list[shapes.Freshness]:
             cluster=fresh.cluster_name,
             cluster_id=str(fresh.cluster_id),
             observed_at=fresh.observed_at,
-            stale=fresh.is_stale(known.now),
+            stale=fresh.is_stale(known.moment),
             source=fresh.source,
             resource_versions=fresh.resource_versions,
         )

@@ -36,6 +36,11 @@ class Known:
         """When the answer is made."""
         return self.snapshot.now
 
+    @property
+    def moment(self) -> datetime:
+        """What the answer is about: a moment of the past, or now."""
+        return self.snapshot.moment
+
     def named(self, names: Sequence[str]) -> Self:
         """The same for the clusters that a filter names, by name or number; for all without names."""
         if not names:
@@ -64,7 +69,7 @@ class Known:
 
     def is_stale(self) -> bool:
         """Whether figures of any of these clusters are older than they should be."""
-        return any(fresh.is_stale(self.now) for fresh in self.freshness.values())
+        return any(fresh.is_stale(self.moment) for fresh in self.freshness.values())
 
 
 def read_known(snapshot: Snapshot) -> Known:
@@ -88,7 +93,8 @@ def etag(
         request.accepted_renderer.format,
         getattr(request, "LANGUAGE_CODE", ""),
         known.snapshot.viewer,
-        [_state(fresh, subjects, now=known.now) for fresh in known.freshness.values()],
+        known.snapshot.at,
+        [_state(fresh, subjects, now=known.moment) for fresh in known.freshness.values()],
         [gap.pk for gap in known.gaps],
         list(also),
     )

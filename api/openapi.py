@@ -57,6 +57,12 @@ HEADERS = (
         of=[200, 304],
         schema={"type": "string", "format": "date-time"},
     ),
+    _header(
+        "Dradash-At",
+        "The moment that `at` came to. Absent from answers about now.",
+        of=[200, 304],
+        schema={"type": "string", "format": "date-time"},
+    ),
     _header("WWW-Authenticate", "How to sign in.", of=[401], schema=_TEXT),
     _header("Allow", "The methods there are.", of=[405], schema=_TEXT),
     _header("Retry-After", "Seconds to wait.", of=[429, 503], schema={"type": "integer"}),

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from api.problems import InvalidParameters
 from dra.shapes import ParameterError
+from ui.moments import AT, NotAMoment, read_moment, read_time
 from ui.paging import MAX_PAGE_SIZE
 from ui.parameters import Refusal
 
@@ -17,11 +18,6 @@ LONGEST_CURSOR = 2000
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _DURATION = re.compile(r"([0-9]{1,8})([smhd]?)")
-_RELATIVE = re.compile(r"-([0-9]{1,8})([smhd])")
-# A plus sign in a URL reads as a blank.
-_MOMENT = re.compile(
-    r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+\- ]\d\d:\d\d)", re.ASCII
-)
 
 
 class Parameters:
@@ -107,10 +103,21 @@ class Parameters:
         text = self.one(name)
         if not text:
             return default
-        found = _read_moment(text, now=now)
+        found = read_time(text, now=now)
         if found is None:
             self.refuse(name, _("Write a time such as 2026-03-01T12:00:00Z, or -24h or -7d."))
         return found or default
+
+    def at(self, *, now: datetime) -> datetime | None:
+        """The moment of the past that is asked for; None: now."""
+        text = self.one(AT)
+        if not text:
+            return None
+        try:
+            return read_moment(text, now=now)
+        except NotAMoment as error:
+            self.refuse(AT, str(error))
+            return None
 
     def step(self) -> timedelta | None:
         text = self.one("step")
@@ -122,20 +129,6 @@ class Parameters:
             self.refuse("step", _("Write seconds, or a duration such as 5m, 1h or 1d."))
             return None
         return timedelta(seconds=seconds)
-
-
-def _read_moment(text: str, *, now: datetime) -> datetime | None:
-    if match := _RELATIVE.fullmatch(text):
-        try:
-            return now - timedelta(seconds=int(match[1]) * _UNITS[match[2]])
-        except OverflowError:
-            return None
-    if not _MOMENT.fullmatch(text):
-        return None
-    try:
-        return datetime.fromisoformat(text.upper().replace(" ", "+")).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 def filter_values(given: QueryDict) -> Mapping[str, Sequence[str]]:

@@ -23,11 +23,26 @@ _MOMENT: Json = {
 }
 
 
+_PAST: Json = {
+    "type": "string",
+    "anyOf": [{"format": "date-time"}, {"pattern": "^-[0-9]{1,8}[smhdw]$"}],
+}
+
+
 def _one(name: str, description: str, schema: Json, *, example: Any = None) -> OpenApiParameter:
     examples = [OpenApiExample(name, value=example)] if example else []
     return OpenApiParameter(
         name, schema, OpenApiParameter.QUERY, description=description, examples=examples
     )
+
+
+MOMENT = _one(
+    "at",
+    "Everything as it was then: RFC 3339, or `-2h` counted back from now; not in the future. What it came to is in the header "
+    "Dradash-At. Without it: now.",
+    _PAST,
+    example="-2h",
+)
 
 
 def format_parameter(formats: Sequence[str]) -> OpenApiParameter:

@@ -43,7 +43,10 @@ class Freshness:
     def source(self) -> str:
         """Where the figures come from, in words and resource versions."""
         parts = [f"{kind}s at {version}" for kind, version in self.resource_versions.items()]
-        return "computed from " + ", ".join(parts) if parts else "nothing read yet"
+        if not parts:
+            # Of a moment of the past it is not kept up to which version each kind had been read.
+            return "computed from what is kept of then" if self.observed_at else "nothing read yet"
+        return "computed from " + ", ".join(parts)
 
     def is_stale(self, now: datetime) -> bool:
         """Whether the figures are older than the configured number of seconds."""

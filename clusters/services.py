@@ -278,7 +278,9 @@ def end_reading(
     }
     if has_changed:
         fields["last_changed_at"] = now
-    if not is_first:
+    if is_first:
+        fields["first_synced_at"] = now
+    else:
         fields["relists"] = row.relists + 1
     _update(row, fields)
     close_gaps(row.cluster_id, [row.kind], now=now)

@@ -121,14 +121,16 @@ Fits = Mapping[tuple[int, str], Sequence[queries.PartitionFigures]]
 
 def _trends(scope: Scope) -> Trends:
     """Free devices of the latest day by cluster and driver; remembered for a minute, since many hours are summed up."""
-    start = scope.now - _TREND
+    start = scope.moment - _TREND
     ids = [each.cluster_id for each in scope.shown]
-    young = [row.pk for row in scope.clusters if scope.now - row.created_at < _YOUNG]
+    young = [row.pk for row in scope.clusters if scope.moment - row.created_at < _YOUNG]
     seen = (scope.snapshot.viewer, scope.snapshot.at, sorted(ids))
     key = f"trends:{hashlib.sha256(repr(seen).encode()).hexdigest()}"
     found: Trends | None = caches["memory"].get(key)
     if found is None:
-        rows = queries.availability(scope.snapshot, ids, young=young, start=start, end=scope.now)
+        rows = queries.availability(
+            scope.snapshot, ids, young=young, start=start, end=scope.moment
+        )
         found = {name: [Point(at, value) for at, value in points] for name, points in rows.items()}
         caches["memory"].set(key, found, _TREND_SECONDS)
     return found
@@ -139,14 +141,14 @@ def _driver_line(
 ) -> DriverLine:
     fresh = scope.fresh[figures.cluster_id]
     key = (figures.cluster_id, figures.driver)
-    points = [*trends.get(key, ()), Point(scope.now, figures.available)]
+    points = [*trends.get(key, ()), Point(scope.moment, figures.available)]
     return DriverLine(
         figures=figures,
         devices=_known_devices([figures]),
         fits=_fits(figures, fits.get(key, ())),
-        trend=sparkline(points, now=scope.now, top=figures.known_total),
+        trend=sparkline(points, now=scope.moment, top=figures.known_total),
         fresh=fresh,
-        is_stale=fresh.is_stale(scope.now),
+        is_stale=fresh.is_stale(scope.moment),
     )
 
 
@@ -171,7 +173,7 @@ def _fits(figures: DriverFigures, partitions: Sequence[queries.PartitionFigures]
 
 def _cluster_line(fresh: Freshness, scope: Scope) -> ClusterLine:
     row = next(row for row in scope.clusters if row.pk == fresh.cluster_id)
-    is_stale = fresh.is_stale(scope.now)
+    is_stale = fresh.is_stale(scope.moment)
     is_fine = row.reach == Reach.OK and not fresh.failures and not is_stale
     return ClusterLine(
         fresh,

@@ -156,10 +156,10 @@ def chosen_range(query: QueryDict, *, default: str = "day") -> Range:
 def chosen_span(
     query: QueryDict, *, now: datetime, default: str = "day"
 ) -> tuple[datetime, datetime]:
-    """Start and end of what is asked for: `from` and `to` when both read well, else the range up to now."""
+    """Start and end of what is asked for: `from` and `to` when both read well, else the range; nothing is later than `now`."""
     start, end = _moment(query.get("from")), _moment(query.get("to"))
-    if start and end and start < end:
-        return start, end
+    if start and end and start < min(end, now):
+        return start, min(end, now)
     return now - chosen_range(query, default=default).length, now
 
 

@@ -6,9 +6,14 @@ from datetime import datetime
 from typing import Final, Literal
 from urllib.parse import urlencode
 
+from django.http import QueryDict
 from django.urls import NoReverseMatch, reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+
+from ui.lists import CURSOR, with_query
+from ui.moments import AT
+from ui.past import answers_for_moments
 
 Tone = Literal["info", "warning", "error", "good"]
 BannerKind = Literal[
@@ -76,6 +81,44 @@ class Freshness:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """The moment that a page is about, when it is not now."""
+
+    at: datetime
+    now_url: str
+    # What of that moment is missing, in sentences.
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A moment to look at, counted back from when it is chosen."""
+
+    label: Promise | str
+    url: str
+
+
+# Words of an address for each preset of the time control.
+PRESETS: Final = (
+    ("-15m", _("15 minutes ago")),
+    ("-1h", _("1 hour ago")),
+    ("-6h", _("6 hours ago")),
+    ("-1d", _("1 day ago")),
+    ("-1w", _("1 week ago")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """Chooses the moment that pages are about; `kept` are the parameters that its form carries on."""
+
+    action: str
+    text: str
+    presets: Sequence[Preset]
+    kept: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """The frame of one answer; `status_url` gives `components/frame_status.html` and is asked again and again."""
 
@@ -84,6 +127,10 @@ class Frame:
     all_url: str = ""
     freshness: Freshness | None = None
     banners: Sequence[Banner] = ()
+    # None: the page is about now.
+    past: Past | None = None
+    # None: the page answers for now only.
+    time: TimeControl | None = None
     status_url: str = ""
     # Of each cluster by id, the moment for which its figures hold; scripts keep the ages on the page by it, since a
     # live part is not sent again while nothing changed.
@@ -140,6 +187,23 @@ NAVIGATION: Final = (
         ),
     ),
 )
+
+
+def time_control(path: str, query: QueryDict) -> TimeControl | None:
+    """The control for the page at `path`, where that answers for moments."""
+    if not answers_for_moments(path):
+        return None
+    return TimeControl(
+        action=path,
+        text=query.get(AT, ""),
+        presets=[Preset(label, with_query(path, query, at=text)) for text, label in PRESETS],
+        kept=[
+            (name, value)
+            for name, values in query.lists()
+            for value in values
+            if name not in {AT, CURSOR}
+        ],
+    )
 
 
 def navigation(*, path: str, cluster: str = "") -> tuple[NavGroup, ...]:

@@ -13,6 +13,7 @@ from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
 
 from ui.filter_box import split_texts
+from ui.moments import AT
 from ui.paging import order_columns
 from ui.parameters import Box, Match, Parameter, Params, Refusal, Text, not_one_of
 
@@ -29,7 +30,7 @@ M = TypeVar("M", bound=Model)
 W = TypeVar("W")
 
 # Parameters of a page that filter nothing.
-PAGE_PARAMETERS: Final = ("sort", "cursor")
+PAGE_PARAMETERS: Final = ("sort", "cursor", AT)
 
 NUL: Final = "\0"
 REPLACEMENT: Final = "\ufffd"

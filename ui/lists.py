@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.utils.functional import Promise
 
 from ui.filter_box import Term, join_terms, split_terms
+from ui.moments import AT
 
 # Parameters that name a place in a list; they mean nothing once the list is filtered or sorted anew.
 CURSOR = "cursor"
@@ -224,7 +225,7 @@ def _term_chip(term: Term, terms: Sequence[Term], *, path: str, query: QueryDict
 
 def _cleared(path: str, query: QueryDict) -> str:
     kept = QueryDict(mutable=True)
-    for name in ("cluster", SORT):
+    for name in ("cluster", SORT, AT):
         if value := query.get(name):
             kept[name] = value
     return f"{path}?{kept.urlencode()}" if kept else path

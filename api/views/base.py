@@ -23,9 +23,10 @@ from api.negotiation import Negotiation
 from api.openapi import Operation
 from api.parameters import Parameters
 from api.problems import on_exception
-from api.query_parameters import format_parameter
+from api.query_parameters import MOMENT, format_parameter
 from api.renderers import JSONText
 from api.views.authentication import BearerAuthentication, QuietSession
+from ui.moments import moment_text
 from ui.snapshot import Snapshot, open_snapshot, viewer_of
 
 # An answer belongs to whoever signed in, and is asked for anew each time, which a 304 makes cheap.
@@ -112,6 +113,8 @@ class ReadView(APIView):
         response["Cache-Control"] = CACHE_CONTROL
         patch_vary_headers(response, ["Accept", "Authorization", "Cookie"])
         response["Dradash-Stale"] = "true" if known.is_stale() else "false"
+        if known.snapshot.at is not None:
+            response["Dradash-At"] = moment_text(known.snapshot.at)
         observed_at = known.observed_at()
         if observed_at is not None:
             response["Dradash-Observed-At"] = observed_at.isoformat().replace("+00:00", "Z")
@@ -124,12 +127,23 @@ class SnapshotView(ReadView):
     Who asks is found out before, since that may write. A body that is made while it is sent keeps the snapshot until its end.
     """
 
+    # It takes `at`.
+    answers_for_moments = True
+
+    @property
+    def described(self) -> Sequence[OpenApiParameter]:
+        return (MOMENT, *super().described)
+
     def read(self, request: Request, snapshot: Snapshot, **names: Any) -> HttpResponseBase:
         raise NotImplementedError
 
     def get(self, request: Request, **names: Any) -> HttpResponseBase:
+        now = timezone.now()
+        parameters = self.parameters(request)
+        at = parameters.at(now=now)
+        parameters.check()
         with ExitStack() as stack:
-            opened = open_snapshot(viewer_of(request.user), now=timezone.now())
+            opened = open_snapshot(viewer_of(request.user), now=now, at=at)
             response = self.read(request, stack.enter_context(opened), **names)
             if isinstance(response, StreamingHttpResponse) and request.method != "HEAD":
                 chunks: Any = response.streaming_content

@@ -58,7 +58,7 @@ class PoolHistory(SnapshotView):
         return (*RANGE, *super().described)
 
     def read(self, request: Request, snapshot: Snapshot, **names: Any) -> HttpResponseBase:
-        now = snapshot.now
+        now = snapshot.moment
         parameters = self.parameters(request)
         end = min(parameters.moment("to", now=now, default=now), now)
         start = parameters.moment("from", now=now, default=end - DEFAULT_RANGE)

@@ -24,6 +24,7 @@ from api.renderers import CSVText, JSONText
 from api.views.base import SnapshotView
 from dra import shapes
 from ui.listing import Listing
+from ui.moments import AT, moment_text
 from ui.paging import InvalidCursor, Page, keyset_page
 from ui.parameters import Flag
 from ui.snapshot import Snapshot
@@ -95,8 +96,8 @@ class ListView(SnapshotView, Generic[M]):
             return self._csv(request, iter(page.rows), known=known, also=also)
         body = self.page(
             count=self.listing.count(snapshot, wanted) if self.listing.count else rows.count(),
-            next=_link(request, page.next_cursor),
-            previous=_link(request, page.previous_cursor),
+            next=_link(request, page.next_cursor, snapshot.at),
+            previous=_link(request, page.previous_cursor, snapshot.at),
             stale=known.is_stale(),
             freshness=cluster_rows.freshness(known),
             gaps=cluster_rows.open_gaps(known),
@@ -166,9 +167,15 @@ def _page(
         raise
 
 
-def _link(request: Request, cursor: str | None) -> str | None:
+def _link(request: Request, cursor: str | None, at: datetime | None) -> str | None:
     if cursor is None:
         return None
-    given = [(name, values) for name, values in request.query_params.lists() if name != "cursor"]
-    query = urlencode([*given, ("cursor", cursor)], doseq=True)
+    given = [
+        (name, values)
+        for name, values in request.query_params.lists()
+        if name not in {"cursor", AT}
+    ]
+    # Exactly, since `-2h` would be another moment on the next page.
+    moment = [(AT, moment_text(at))] if at else []
+    query = urlencode([*given, *moment, ("cursor", cursor)], doseq=True)
     return f"{request.build_absolute_uri(request.path)}?{query}"

@@ -35,8 +35,9 @@ def emptiness(scope: Scope, *, noun: Promise | str, kind: str = RESOURCE_SLICE.n
     """Why nothing is there to list, by how far `kind` was read."""
     if scope.is_missing:
         return no_such_cluster(scope, noun=noun)
+    is_past = scope.snapshot.at is not None
     if not scope.rows:
-        return Emptiness("no-cluster", noun)
+        return Emptiness("not-then" if is_past else "no-cluster", noun)
     states = {each.state for row in scope.rows for each in row.kinds.all() if each.kind == kind}
     # Of several clusters, the one that could have something says why it has nothing.
     for state, reason in _REASONS.items():
@@ -44,8 +45,13 @@ def emptiness(scope: Scope, *, noun: Promise | str, kind: str = RESOURCE_SLICE.n
             if reason == "none" and kind == RESOURCE_SLICE.name:
                 reason = "no-driver"
             command = grant_command(kind) if reason == "forbidden" else ""
-            return Emptiness(reason, noun, command=command)
-    return Emptiness("not-read", noun)
+            return Emptiness(_then(reason) if is_past else reason, noun, command=command)
+    return Emptiness("not-then" if is_past else "not-read", noun)
+
+
+def _then(reason: str) -> str:
+    """Of the past: what was not read then stays so."""
+    return "not-then" if reason in {"not-read", "failing"} else reason
 
 
 def no_such_cluster(scope: Scope, *, noun: Promise | str) -> Emptiness:

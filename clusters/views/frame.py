@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 from urllib.parse import urlencode
 
@@ -18,10 +18,11 @@ from clusters import queries, registry
 from clusters.choices import CLUSTER, Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, Gap
 from kube.kinds import KINDS
-from ui.frame import Banner, ClusterChoice, Frame, Freshness
+from ui.frame import Banner, ClusterChoice, Frame, Freshness, Past, time_control
 from ui.lists import with_query
+from ui.moments import AT, moment_text, read_moment
 from ui.snapshot import Snapshot, open_snapshot, viewer_of
-from ui.words import words_of
+from ui.words import gap_words, words_of
 
 _REACHED = {Reach.OK, Reach.UNKNOWN}
 
@@ -46,6 +47,11 @@ class Scope:
     def now(self) -> datetime:
         """When the answer is made."""
         return self.snapshot.now
+
+    @property
+    def moment(self) -> datetime:
+        """What the answer is about: a moment of the past, or now."""
+        return self.snapshot.moment
 
     def about(self, cluster_id: int) -> Self:
         """The same for a page about something of one cluster, which may be no longer watched."""
@@ -91,14 +97,14 @@ class Scope:
     @property
     def is_stale(self) -> bool:
         """Whether a cluster in view has figures that are older than they should be."""
-        return any(each.is_stale(self.now) for each in self.shown)
+        return any(each.is_stale(self.moment) for each in self.shown)
 
     def state(self, *subjects: str) -> tuple[object, ...]:
         """Another one whenever something of these subjects has changed, or what is said of the clusters themselves."""
         return tuple(
             (
                 each.cluster_id,
-                each.is_stale(self.now),
+                each.is_stale(self.moment),
                 *(each.revisions.get(subject, 0) for subject in (CLUSTER, *subjects)),
             )
             for each in self.shown
@@ -144,13 +150,28 @@ def snapshot_of(request: HttpRequest) -> Iterator[Snapshot]:
     if opened is not None:
         yield opened
         return
-    viewer = viewer_of(request.user)
-    with open_snapshot(viewer, now=timezone.now()) as snapshot:
+    now = timezone.now()
+    with open_snapshot(viewer_of(request.user), now=now, at=_asked(request, now=now)) as snapshot:
         request.dradash_snapshot = snapshot  # type: ignore[attr-defined]  # a memo for this request
         try:
             yield snapshot
         finally:
             del request.dradash_snapshot  # type: ignore[attr-defined]
+
+
+def _asked(request: HttpRequest, *, now: datetime) -> datetime | None:
+    """The moment that the address asks for, which from here on names it exactly: `2h ago` would be another one with each click.
+
+    Raises NotAMoment.
+    """
+    text = request.GET.get(AT, "")
+    if not text:
+        return None
+    at = read_moment(text, now=now)
+    exact = request.GET.copy()
+    exact[AT] = moment_text(at)
+    request.GET = exact  # type: ignore[assignment]  # a QueryDict all the same
+    return at
 
 
 def read_scope(snapshot: Snapshot, chosen_name: str) -> Scope:
@@ -179,7 +200,7 @@ def frame_of(request: HttpRequest) -> Frame:
                 name=row.name,
                 url=with_query(path, query, cluster=row.name),
                 is_selected=row is scope.chosen,
-                remark=_remark(row, scope.fresh[row.pk], now=scope.now),
+                remark=_remark(row, scope.fresh[row.pk], now=scope.moment),
             )
             for row in scope.clusters
         ],
@@ -187,7 +208,9 @@ def frame_of(request: HttpRequest) -> Frame:
         all_url=with_query(path, query, cluster=None),
         freshness=_freshness(scope),
         banners=banners_of(scope),
-        status_url=_status_url(scope.chosen_name),
+        past=_past(scope, now_url=with_query(path, query, at=None)),
+        time=time_control(path, query),
+        status_url="" if scope.snapshot.at else _status_url(scope.chosen_name),
         observed=[
             (each.cluster_id, each.observed_at)
             for each in scope.fresh.values()
@@ -226,8 +249,37 @@ def _remark(row: Cluster, fresh: queries.Freshness, *, now: datetime) -> str:
     return _("simulated") if row.source == Source.SIMULATED else ""
 
 
+def _past(scope: Scope, *, now_url: str) -> Past | None:
+    """What is said of a moment of the past, and of what is not known about it; None: the page is about now."""
+    at = scope.snapshot.at
+    if at is None:
+        return None
+    names = scope.fresh.keys() & {row.pk for row in scope.rows}
+    gaps = [gap for gap in scope.open_gaps if gap.cluster_id in names]
+    notes = [_past_gap(gap, scope) for gap in gaps]
+    if not scope.known:
+        notes.append(_("No cluster was watched yet."))
+    days = settings.DRADASH.retention_days
+    if at < scope.now - timedelta(days=days):
+        text = _("Everything is kept for %(days)s days, so of this moment something is missing.")
+        notes.append(text % {"days": days})
+    return Past(at=at, now_url=now_url, notes=notes)
+
+
+def _past_gap(gap: Gap, scope: Scope) -> str:
+    words = {"name": scope.name_of(gap.cluster_id), "kinds": kinds_of(gap.kind)}
+    text = _("%(name)s: %(kinds)s were not followed then, so changes of them may be missing.")
+    return f"{text % words} {gap_words(gap.reason, gap.failure)}".strip()
+
+
 def banners_of(scope: Scope) -> list[Banner]:
     """What must be said about the clusters in view, before anything else."""
+    if scope.snapshot.at and not scope.is_missing:
+        return [
+            Banner("simulated", _simulated(row))
+            for row in scope.rows
+            if row.source == Source.SIMULATED
+        ]
     if scope.is_missing:
         text = _("There is no cluster called %(name)s.") % {"name": scope.chosen_name}
         return [Banner("note", text, url=reverse("clusters:list"), url_label=_("All clusters"))]
@@ -314,7 +366,7 @@ def _silent_troubles(row: Cluster, scope: Scope, *, url: str) -> list[Banner]:
     fresh = scope.fresh[row.pk]
     named = {"name": row.name}
     gaps = [gap for gap in scope.open_gaps if gap.cluster_id == row.pk]
-    if fresh.observed_at is not None and fresh.is_stale(scope.now):
+    if fresh.observed_at is not None and fresh.is_stale(scope.moment):
         text = _("%(name)s was not read for longer than it should be. Is the worker running?")
         return [
             Banner(

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec
 
+from django.http import HttpResponse
+from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET
 
 from clusters.views.frame import scope_of, snapshot_of
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
+from ui.moments import NotAMoment, moment_text
+from ui.past import set_in_the_past
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from django.http import HttpRequest, HttpResponse
+    from django.http import HttpRequest
 
     from clusters.views.frame import Scope
 
@@ -47,23 +51,37 @@ class LivePage(Generic[P]):
         self._fragment = fragment
         update_wrapper(self, view)
 
+    # It takes `at`.
+    answers_for_moments = True
+
     def __call__(self, request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         return require_GET(self._answer)(request, *args, **kwargs)
 
     def _answer(self, request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        try:
+            return self._read(request, *args, **kwargs)
+        except NotAMoment as error:
+            page = render_to_string("400.html", {"reason": str(error)})
+            return HttpResponse(page, status=400, headers={"Cache-Control": "no-store"})
+
+    def _read(self, request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         with snapshot_of(request) as snapshot:
             live = self._view(request, scope_of(request), *args, **kwargs)
             etag = fragment_etag(request, snapshot.viewer, *live.state)
             unchanged = not_modified(request, etag=etag)
             if unchanged is not None:
                 return unchanged
-            return render_page_or_fragment(
+            response = render_page_or_fragment(
                 request,
                 page=self._page,
                 fragment=self._fragment,
                 context=live.context(),
                 etag=etag,
             )
+            if snapshot.at is not None:
+                at = moment_text(snapshot.at)
+                response.content = set_in_the_past(response.content.decode(), at=at).encode()
+            return response
 
 
 def live_page(

@@ -147,7 +147,7 @@ def _cluster_line(row: Cluster, scope: Scope) -> ClusterLine:
     return ClusterLine(
         cluster=row,
         fresh=scope.fresh[row.pk],
-        is_stale=scope.fresh[row.pk].is_stale(scope.now),
+        is_stale=scope.fresh[row.pk].is_stale(scope.moment),
         open_gaps=sum(gap.cluster_id == row.pk for gap in scope.open_gaps),
         object_count=sum(known) if known else None,
         failing=scope.fresh[row.pk].failures,
@@ -178,7 +178,8 @@ def cluster_detail(request: HttpRequest, scope: Scope, cluster_id: int) -> Live:
         row = queries.cluster(scope.snapshot, cluster_id)
     except Cluster.DoesNotExist:
         raise Http404(_("There is no such cluster.")) from None
-    may_change = request.user.has_perm(CHANGE)
+    # Of the past nothing can be changed.
+    may_change = scope.snapshot.at is None and request.user.has_perm(CHANGE)
     state = (
         scope.about(row.pk).state(NODE.name),
         row.discovered_at,
@@ -190,13 +191,13 @@ def cluster_detail(request: HttpRequest, scope: Scope, cluster_id: int) -> Live:
 
 def cluster_page(snapshot: Snapshot, row: Cluster, *, may_change: bool) -> ClusterPage:
     """Everything about one cluster."""
-    now = snapshot.now
+    now = snapshot.moment
     fresh = queries.freshness([row])[row.pk]
     found = _capabilities(row)
     nodes = next((kind for kind in row.kinds.all() if kind.kind == NODE.name), None)
     components, gates = _gates(found)
     return ClusterPage(
-        answer=_detail_answer(row, fresh, now=now),
+        answer=_past_answer() if snapshot.at else _detail_answer(row, fresh, now=now),
         cluster=row,
         fresh=fresh,
         is_stale=fresh.is_stale(now),
@@ -298,6 +299,12 @@ def _gates(found: Capabilities | None) -> tuple[tuple[str, ...], tuple[GateLine,
         for name in names
     )
     return components, lines
+
+
+def _past_answer() -> str:
+    return _(
+        "How far each kind had been read then is kept. Version, rights and feature gates are not: those are of now."
+    )
 
 
 def _detail_answer(row: Cluster, fresh: queries.Freshness, *, now: datetime) -> str:

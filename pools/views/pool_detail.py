@@ -173,8 +173,8 @@ def _usable_answer(pool: Pool) -> str:
 
 
 def _page(request: HttpRequest, pool: Pool, *, scope: Scope) -> PoolPage:
-    default = default_range(pool, now=scope.now)
-    start, end = chosen_span(request.GET, now=scope.now, default=default)
+    default = default_range(pool, now=scope.moment)
+    start, end = chosen_span(request.GET, now=scope.moment, default=default)
     slices = tuple(queries.slices_of_pool(scope.snapshot, pool))
     samples = queries.pool_samples(scope.snapshot, pool, start=start, end=end)
     changes = queries.generation_changes(samples)

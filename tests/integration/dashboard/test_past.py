@@ -1,0 +1,197 @@
+"""Pages as of a moment: what they show, and that nothing in them leads away from it by mistake."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import time_machine
+from django.contrib.auth.models import User
+
+from clusters.models import Gap
+from objects.models import KubeObject
+from pools.models import Device, Pool
+from tests.factories import kube
+from tests.factories.churn import Churn
+from tests.factories.clusters import NOON
+from tests.factories.snapshots import SNAPSHOT
+from ui.moments import moment_text
+from ui.past import answers_for_moments
+from ui.snapshot import open_snapshot
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+pytestmark = pytest.mark.django_db
+
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+
+
+@dataclass
+class Page(HTMLParser):
+    """Addresses, and the parts that ask for news."""
+
+    html: str
+    links: list[str] = field(default_factory=list)
+    leaving: list[str] = field(default_factory=list)
+    live: list[str] = field(default_factory=list)
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.feed(self.html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        address = found.get("href") or found.get("hx-get")
+        if address and tag not in {"link", "script", "use"}:
+            (self.leaving if "data-leaves-moment" in found else self.links).append(address)
+        if "data-live" in found:
+            self.live.append(found.get("id") or tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += f" {data.strip()}" if data.strip() else ""
+
+
+@pytest.fixture
+def signed_in(client: Client) -> Client:
+    client.force_login(User.objects.create_user("ada"))
+    return client
+
+
+@pytest.fixture
+def churn() -> Churn:
+    """At noon a pool of two free devices; a minute later one is held; a minute later the pool is gone."""
+    made = Churn(1)
+    pool = kube.resource_slice("node-1", devices=2)
+    made.tell("ResourceSlice", "node-1", pool)
+    made.now += MINUTE
+    made.tell("ResourceClaim", "claim", kube.resource_claim("claim", holds=["gpu-0"]))
+    made.now += MINUTE
+    made.tell("ResourceSlice", "node-1", None)
+    return made
+
+
+def page(client: Client, path: str, *, at: Any = NOON) -> Page:
+    with time_machine.travel(NOON + HOUR, tick=False):
+        response = client.get(path, {"at": at if isinstance(at, str) else moment_text(at)})
+    assert response.status_code == 200, path
+    return Page(response.content.decode())
+
+
+def device_id(name: str) -> int:
+    """Of a device that was there at noon."""
+    with open_snapshot(SNAPSHOT.viewer, now=NOON + HOUR, at=NOON):
+        return Device.objects.get(name=name).id
+
+
+def paths() -> list[str]:
+    pool = Pool.objects.get()
+    return [
+        "/",
+        "/pools/",
+        f"/pools/{pool.id}/",
+        "/devices/",
+        f"/devices/{device_id('gpu-0')}/",
+        "/resource-slices/",
+        f"/resource-slices/{KubeObject.objects.get(kind='ResourceSlice').id}/",
+        "/pool-status-requests/",
+        "/nodes/",
+        "/clusters/",
+        f"/clusters/{pool.cluster_id}/",
+    ]
+
+
+def losing(found: Page) -> list[str]:
+    """Addresses that answer for a moment and do not have this one."""
+    return [
+        link
+        for link in found.links
+        if answers_for_moments(urlsplit(link).path)
+        and parse_qs(urlsplit(link).query).get("at") != [moment_text(NOON)]
+    ]
+
+
+def test_every_link_of_every_page_keeps_the_moment(signed_in: Client, churn: Churn) -> None:
+    pages = {path: page(signed_in, path) for path in paths()}
+
+    assert {path: losing(found) for path, found in pages.items()} == {path: [] for path in pages}
+    assert {path: found.live for path, found in pages.items()} == {path: [] for path in pages}
+    # There are links that could have lost it, and some that are meant to.
+    assert min(len(found.links) for found in pages.values()) > 8
+    assert all("/?at=-1h" in "".join(found.leaving) for found in pages.values())
+
+
+def test_pages_show_what_was_so_then(signed_in: Client, churn: Churn) -> None:
+    free = page(signed_in, "/pools/").text
+    held = page(signed_in, "/pools/", at=NOON + MINUTE).text
+    gone = page(signed_in, "/pools/", at=NOON + 2 * MINUTE).text
+
+    assert "2 of 2 devices are free" in free
+    assert "1 of 2 devices are free" in held
+    assert "node-1" not in gone
+
+
+def test_device_is_shown_as_it_was_though_it_is_gone(signed_in: Client, churn: Churn) -> None:
+    held = page(signed_in, f"/devices/{device_id('gpu-0')}/", at=NOON + MINUTE).text
+
+    assert "Who holds it default/ claim for its request gpu" in held
+    assert "As of" in held
+
+
+@pytest.mark.parametrize(
+    ("at", "title"), [("1h ago", "As of"), ("-1h", "As of"), ("2026-11-29 12:00", "As of")]
+)
+def test_moment_is_written_in_any_of_the_ways(
+    signed_in: Client, churn: Churn, at: str, title: str
+) -> None:
+    found = page(signed_in, "/pools/", at=at)
+
+    assert title in found.text
+    assert losing(found) == []
+
+
+def test_back_to_now_keeps_the_rest_of_the_address(signed_in: Client, churn: Churn) -> None:
+    with time_machine.travel(NOON + HOUR, tick=False):
+        response = signed_in.get("/pools/", {"at": "-1h", "q": "node", "cluster": "one"})
+
+    assert "/pools/?q=node&cluster=one" in Page(response.content.decode()).leaving
+
+
+def test_banner_says_what_was_missed_at_that_moment(signed_in: Client, churn: Churn) -> None:
+    Gap.objects.create(
+        cluster=churn.cluster,
+        kind="ResourceClaim",
+        started_at=NOON - MINUTE,
+        ended_at=NOON + MINUTE,
+        reason="worker_away",
+    )
+
+    then, later = page(signed_in, "/pools/"), page(signed_in, "/pools/", at=NOON + 2 * MINUTE)
+
+    sentence = "one: ResourceClaims were not followed then, so changes of them may be missing."
+    assert sentence in then.text
+    assert sentence not in later.text
+
+
+def test_before_anything_was_read_nothing_is_shown_as_known(
+    signed_in: Client, churn: Churn
+) -> None:
+    found = page(signed_in, "/pools/", at=NOON - HOUR)
+
+    assert "No cluster was watched yet." in found.text
+    assert "Of that moment no pools are known." in found.text
+
+
+@pytest.mark.parametrize("path", ["/", "/pools/", "/devices/", "/clusters/"])
+def test_what_is_no_moment_is_refused_with_what_to_write(signed_in: Client, path: str) -> None:
+    response = signed_in.get(path, {"at": "soon"})
+
+    text = Page(response.content.decode()).text
+    assert response.status_code == 400
+    assert "“soon” is no time. Write 2h ago, -2h, or 2026-03-01T12:00:00Z." in text
