@@ -31,7 +31,8 @@ class Found:
     record_bytes: int
     # Whole pages, each at its first change after a checkpoint.
     page_bytes: int
-    log_bytes: int
+    # By table, with what of it was written, and how much it grew; indexes apart.
+    tables: list[tuple[str, int, int, int]]
     median_delay: float
     p95_delay: float
 
@@ -56,13 +57,13 @@ def measure(database: str, cluster: Any) -> Found:
         connection.execute("CREATE EXTENSION IF NOT EXISTS pg_walinspect")
         connection.execute("CHECKPOINT")
         time.sleep(12)
-        position, sizes = _position(connection), _log_bytes(connection)
+        position, before = _position(connection), _sizes(connection)
         began = time.monotonic()
         cluster.process.send_signal(signal.SIGUSR1)
         seen = _watch(connection, seconds=SECONDS + LIFE_SECONDS[-1] + 3)
         seconds = time.monotonic() - began
         records, pages = _wal_since(connection, position)
-        sizes = _log_bytes(connection) - sizes
+        tables = _tables(connection, position, before)
     made = json.loads(cluster.process.stdout.readline())
     worker.terminate()
     said = json.loads(worker.communicate()[0])
@@ -76,7 +77,7 @@ def measure(database: str, cluster: Any) -> Found:
         cpu_seconds=said["cpu_seconds"],
         record_bytes=records,
         page_bytes=pages,
-        log_bytes=sizes,
+        tables=tables,
         median_delay=delays[len(delays) // 2],
         p95_delay=delays[len(delays) * 95 // 100],
     )
@@ -93,7 +94,11 @@ def report(found: Found) -> Iterator[str]:
         f"WAL: {found.record_bytes / found.seconds / 1000:.0f} kB/s, {found.record_bytes / lives:.0f} bytes a life;"
         f" and {found.page_bytes / 1e6:.0f} MB of pages whose first change after a checkpoint this was"
     )
-    yield f"log and bodies grew by {found.log_bytes / lives:.0f} bytes a life, indexes included"
+    grown = sum(table + index for _, _, table, index in found.tables)
+    yield f"disk: {grown / lives:.0f} bytes a life, versions and indexes included"
+    yield f"{'bytes':<32}{'WAL a change':>14}{'table a life':>14}{'indexes a life':>16}"
+    for name, wal, table, index in found.tables:
+        yield f"{name:<32}{wal / found.changes:14.0f}{table / lives:14.0f}{index / lives:16.0f}"
 
 
 def _watch(connection: psycopg.Connection[Any], *, seconds: float) -> dict[str, float]:
@@ -128,12 +133,43 @@ def _wal_since(connection: psycopg.Connection[Any], position: str) -> tuple[int,
     return int(records), int(pages)
 
 
-def _log_bytes(connection: psycopg.Connection[Any]) -> int:
-    (size,) = connection.execute(
-        "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'"
-        " AND relname ~ '^objects_(objectevent|body|kubeobject)'"
-    ).fetchone() or (0,)
-    return int(size)
+# Partitions under the name of their table; an index under that of the table that it is of.
+_RELATIONS = """
+SELECT regexp_replace(coalesce(t.relname, c.relname), '_p\\d+$', '') AS name, c.oid, c.relfilenode,
+    t.relname IS NOT NULL AS is_index
+FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class t ON t.oid = i.indrelid
+WHERE c.relkind IN ('r', 'i') AND c.relfilenode <> 0 AND c.relnamespace = 'public'::regnamespace
+"""
+
+
+def _sizes(connection: psycopg.Connection[Any]) -> dict[str, tuple[int, int]]:
+    """By table, bytes of it and of its indexes."""
+    rows = connection.execute(
+        f"WITH relations AS ({_RELATIONS}) SELECT name,"
+        " coalesce(sum(pg_relation_size(oid)) FILTER (WHERE NOT is_index), 0)::int8,"
+        " coalesce(sum(pg_relation_size(oid)) FILTER (WHERE is_index), 0)::int8"
+        " FROM relations GROUP BY 1"
+    ).fetchall()
+    return {name: (table, index) for name, table, index in rows}
+
+
+def _tables(
+    connection: psycopg.Connection[Any], position: str, before: dict[str, tuple[int, int]]
+) -> list[tuple[str, int, int, int]]:
+    """What was written of each table, and how much it and its indexes grew; the most first."""
+    written = dict(
+        connection.execute(
+            f"WITH relations AS ({_RELATIONS}) SELECT name, sum(block_data_length + 24)::int8"
+            " FROM pg_get_wal_block_info(%s, pg_current_wal_lsn(), false) w"
+            " JOIN relations r USING (relfilenode) GROUP BY 1",
+            (position,),
+        ).fetchall()
+    )
+    found = []
+    for name, (table, index) in _sizes(connection).items():
+        old = before.get(name, (0, 0))
+        found.append((name, written.get(name, 0), table - old[0], index - old[1]))
+    return sorted((each for each in found if any(each[1:])), key=lambda each: -sum(each[1:]))[:24]
 
 
 if __name__ == "__main__":
