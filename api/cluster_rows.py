@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from api.known import Known
+from api.coverage import Coverage
 from api.links import Links
 from clusters import models, queries
 from clusters.choices import Source
@@ -11,21 +11,21 @@ from dra import shapes
 from ui.words import gap_words, words_of
 
 
-def cluster(row: models.Cluster, known: Known, links: Links) -> shapes.Cluster:
-    return shapes.Cluster(**_members(row, known, links))
+def cluster(row: models.Cluster, coverage: Coverage, links: Links) -> shapes.Cluster:
+    return shapes.Cluster(**_members(row, coverage, links))
 
 
 def cluster_with_gaps(
-    row: models.Cluster, known: Known, links: Links, *, gaps: Sequence[models.Gap]
+    row: models.Cluster, coverage: Coverage, links: Links, *, gaps: Sequence[models.Gap]
 ) -> shapes.ClusterDetail:
     """With the latest gaps, those that have ended among them, newest first."""
     found = [gap(each, cluster_name=row.name) for each in gaps]
-    return shapes.ClusterDetail(**_members(row, known, links), gaps=found)
+    return shapes.ClusterDetail(**_members(row, coverage, links), gaps=found)
 
 
-def _members(row: models.Cluster, known: Known, links: Links) -> dict[str, Any]:
-    # A cluster that came up since is not among the known ones.
-    fresh = known.freshness.get(row.pk) or queries.freshness([row])[row.pk]
+def _members(row: models.Cluster, coverage: Coverage, links: Links) -> dict[str, Any]:
+    # A cluster that came up since is not among those of the answer.
+    fresh = coverage.freshness.get(row.pk) or queries.freshness([row])[row.pk]
     return {
         "id": str(row.pk),
         "url": links.cluster(row.pk),
@@ -48,7 +48,7 @@ def _members(row: models.Cluster, known: Known, links: Links) -> dict[str, Any]:
         **_capabilities(row.capabilities),
         "kinds": [_kind(each) for each in row.kinds.all()],
         "observed_at": fresh.observed_at,
-        "stale": fresh.is_stale(known.moment),
+        "stale": fresh.is_stale(coverage.moment),
         "source": fresh.source,
         "resource_versions": fresh.resource_versions,
     }
@@ -76,24 +76,26 @@ def failure(stored: dict[str, Any]) -> shapes.Problem | None:
     )
 
 
-def freshness(known: Known) -> list[shapes.Freshness]:
+def freshness(coverage: Coverage) -> list[shapes.Freshness]:
     """How old the figures of each cluster are, in order of name."""
     return [
         shapes.Freshness(
             cluster=fresh.cluster_name,
             cluster_id=str(fresh.cluster_id),
             observed_at=fresh.observed_at,
-            stale=fresh.is_stale(known.moment),
+            stale=fresh.is_stale(coverage.moment),
             source=fresh.source,
             resource_versions=fresh.resource_versions,
         )
-        for fresh in sorted(known.freshness.values(), key=lambda each: each.cluster_name)
+        for fresh in sorted(coverage.freshness.values(), key=lambda each: each.cluster_name)
     ]
 
 
-def open_gaps(known: Known) -> list[shapes.Gap]:
+def open_gaps(coverage: Coverage) -> list[shapes.Gap]:
     """Gaps that last, earliest first."""
-    return [gap(each, cluster_name=known.clusters[each.cluster_id].name) for each in known.gaps]
+    return [
+        gap(each, cluster_name=coverage.clusters[each.cluster_id].name) for each in coverage.gaps
+    ]
 
 
 def _capabilities(found: dict[str, Any] | None) -> dict[str, Any]:

@@ -1,23 +1,20 @@
-"""Rows as shapes. `known` says how fresh their clusters are, `links` where this API has them."""
+"""Rows as shapes. `coverage` says how fresh their clusters are, `links` where this API has them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import convert
 
-from api.known import Known
+from api.coverage import Coverage
 from api.links import Links
 from dra import series, shapes
 from pools import models
-from pools.queries import History, HistoryPoint
+from pools.queries import History, HistoryPoint, PoolIds
 from ui.words import all_words_of, reason_of, words_of
 
-# Ids of pools by cluster id, driver and name.
-PoolIds = Mapping[tuple[int, str, str], int]
 
-
-def pool(row: models.Pool, known: Known, links: Links) -> shapes.Pool:
-    fresh = known.freshness[row.cluster_id]
+def pool(row: models.Pool, coverage: Coverage, links: Links) -> shapes.Pool:
+    fresh = coverage.freshness[row.cluster_id]
     return shapes.Pool(
         id=str(row.id),
         url=links.pool(row.id),
@@ -56,24 +53,24 @@ def device_counts(row: models.Pool) -> shapes.DeviceCounts:
     )
 
 
-def device(row: models.Device, known: Known, links: Links) -> shapes.Device:
-    return shapes.Device(**_device_members(row, known, links))
+def device(row: models.Device, coverage: Coverage, links: Links) -> shapes.Device:
+    return shapes.Device(**_device_members(row, coverage, links))
 
 
 def device_with_holders(
-    row: models.Device, known: Known, links: Links, *, holders: Sequence[models.Allocation]
+    row: models.Device, coverage: Coverage, links: Links, *, holders: Sequence[models.Allocation]
 ) -> shapes.DeviceDetail:
-    fresh = known.freshness[row.cluster_id]
+    fresh = coverage.freshness[row.cluster_id]
     return shapes.DeviceDetail(
-        **_device_members(row, known, links),
+        **_device_members(row, coverage, links),
         holders=[allocation(each) for each in holders],
         source=fresh.source,
         resource_versions=fresh.resource_versions,
     )
 
 
-def _device_members(row: models.Device, known: Known, links: Links) -> dict[str, Any]:
-    fresh = known.freshness[row.cluster_id]
+def _device_members(row: models.Device, coverage: Coverage, links: Links) -> dict[str, Any]:
+    fresh = coverage.freshness[row.cluster_id]
     return {
         "id": str(row.id),
         "url": links.device(row.id),
@@ -114,9 +111,9 @@ def allocation(row: models.Allocation) -> shapes.Allocation:
 
 
 def resource_slice(
-    row: models.ResourceSlice, known: Known, links: Links, *, pool_ids: PoolIds
+    row: models.ResourceSlice, coverage: Coverage, links: Links, *, pool_ids: PoolIds
 ) -> shapes.ResourceSlice:
-    fresh = known.freshness[row.cluster_id]
+    fresh = coverage.freshness[row.cluster_id]
     pool_id = pool_ids.get((row.cluster_id, row.driver, row.pool_name))
     return shapes.ResourceSlice(
         id=str(row.object_id),
@@ -143,21 +140,21 @@ def resource_slice(
 
 
 def status_request(
-    row: models.PoolStatusRequest, known: Known, links: Links
+    row: models.PoolStatusRequest, coverage: Coverage, links: Links
 ) -> shapes.PoolStatusRequest:
-    return shapes.PoolStatusRequest(**_status_request_members(row, known, links))
+    return shapes.PoolStatusRequest(**_status_request_members(row, coverage, links))
 
 
 def answered_status_request(
     row: models.PoolStatusRequest,
-    known: Known,
+    coverage: Coverage,
     links: Links,
     *,
     answers: Sequence[models.PoolStatusAnswer],
     pool_ids: Mapping[tuple[str, str], int],
 ) -> shapes.PoolStatusRequestDetail:
     return shapes.PoolStatusRequestDetail(
-        **_status_request_members(row, known, links),
+        **_status_request_members(row, coverage, links),
         pools=[
             _comparison(each, links, pool_id=pool_ids.get((each.driver, each.pool_name)))
             for each in answers
@@ -167,12 +164,12 @@ def answered_status_request(
 
 
 def _status_request_members(
-    row: models.PoolStatusRequest, known: Known, links: Links
+    row: models.PoolStatusRequest, coverage: Coverage, links: Links
 ) -> dict[str, Any]:
     return {
         "id": str(row.pk),
         "url": links.status_request(row.pk),
-        "cluster": known.freshness[row.cluster_id].cluster_name,
+        "cluster": coverage.freshness[row.cluster_id].cluster_name,
         "cluster_id": str(row.cluster_id),
         "name": row.name,
         "driver": row.driver,
@@ -220,8 +217,10 @@ def _differences(stored: list[Any]) -> list[shapes.Difference]:
     )
 
 
-def history(row: models.Pool, found: History, known: Known, links: Links) -> shapes.PoolHistory:
-    fresh = known.freshness[row.cluster_id]
+def history(
+    row: models.Pool, found: History, coverage: Coverage, links: Links
+) -> shapes.PoolHistory:
+    fresh = coverage.freshness[row.cluster_id]
     return shapes.PoolHistory(
         id=str(row.id),
         url=links.pool(row.id),

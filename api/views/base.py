@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.versioning import NamespaceVersioning
 from rest_framework.views import APIView
 
-from api.known import Known, etag, has_etag
+from api.coverage import Coverage, etag, has_etag
 from api.negotiation import Negotiation
 from api.openapi import Operation
 from api.parameters import Parameters
@@ -88,34 +88,34 @@ class ReadView(APIView):
         return Parameters(request.query_params, allowed=self.allowed)
 
     def answer(
-        self, request: Request, body: Any, *, known: Known, also: Sequence[Any] = ()
+        self, request: Request, body: Any, *, coverage: Coverage, also: Sequence[Any] = ()
     ) -> HttpResponseBase:
         """A shape or plain values, to be encoded as it was negotiated."""
-        return self.tagged(request, Response(body), known=known, also=also)
+        return self.tagged(request, Response(body), coverage=coverage, also=also)
 
     def unchanged(
-        self, request: Request, *, known: Known, also: Sequence[Any] = ()
+        self, request: Request, *, coverage: Coverage, also: Sequence[Any] = ()
     ) -> HttpResponseBase | None:
         """304 when the reader has what would be answered; asked before rows are read."""
-        if not has_etag(request, etag(request, known, subjects=self.subjects, also=also)):
+        if not has_etag(request, etag(request, coverage, subjects=self.subjects, also=also)):
             return None
-        return self.tagged(request, HttpResponse(status=304), known=known, also=also)
+        return self.tagged(request, HttpResponse(status=304), coverage=coverage, also=also)
 
     def tagged(
         self,
         request: Request,
         response: HttpResponseBase,
         *,
-        known: Known,
+        coverage: Coverage,
         also: Sequence[Any] = (),
     ) -> HttpResponseBase:
-        response["ETag"] = etag(request, known, subjects=self.subjects, also=also)
+        response["ETag"] = etag(request, coverage, subjects=self.subjects, also=also)
         response["Cache-Control"] = CACHE_CONTROL
         patch_vary_headers(response, ["Accept", "Authorization", "Cookie"])
-        response["Dradash-Stale"] = "true" if known.is_stale() else "false"
-        if known.snapshot.at is not None:
-            response["Dradash-At"] = moment_text(known.snapshot.at)
-        observed_at = known.observed_at()
+        response["Dradash-Stale"] = "true" if coverage.is_stale() else "false"
+        if coverage.snapshot.at is not None:
+            response["Dradash-At"] = moment_text(coverage.snapshot.at)
+        observed_at = coverage.observed_at()
         if observed_at is not None:
             response["Dradash-Observed-At"] = observed_at.isoformat().replace("+00:00", "Z")
         return response

@@ -9,7 +9,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from api import cluster_rows, rows
-from api.known import Known, read_known
+from api.coverage import Coverage, read_coverage
 from api.links import Links
 from api.renderers import JSONText, YAMLText
 from api.views.base import SnapshotView
@@ -30,7 +30,7 @@ class DetailView(SnapshotView):
     def find(self, snapshot: Snapshot, number: int) -> Any:
         raise NotImplementedError
 
-    def shape(self, row: Any, known: Known, links: Links) -> Any:
+    def shape(self, row: Any, coverage: Coverage, links: Links) -> Any:
         raise NotImplementedError
 
     def cluster_of(self, row: Any) -> int:
@@ -38,17 +38,17 @@ class DetailView(SnapshotView):
 
     def read(self, request: Request, snapshot: Snapshot, **names: Any) -> HttpResponseBase:
         self.parameters(request).check()
-        every = read_known(snapshot)
+        every = read_coverage(snapshot)
         row = self.found(snapshot, names["id"])
-        known = every.of([self.cluster_of(row)])
-        also = self.also(row, known)
-        return self.unchanged(request, known=known, also=also) or self.answer(
-            request, self.shape(row, known, Links(request)), known=known, also=also
+        coverage = every.of([self.cluster_of(row)])
+        also = self.also(row, coverage)
+        return self.unchanged(request, coverage=coverage, also=also) or self.answer(
+            request, self.shape(row, coverage, Links(request)), coverage=coverage, also=also
         )
 
-    def also(self, row: Any, known: Known) -> Sequence[Any]:
+    def also(self, row: Any, coverage: Coverage) -> Sequence[Any]:
         """What else the ETag names, where the revision of clusters does not cover it."""
-        del row, known
+        del row, coverage
         return ()
 
     def found(self, snapshot: Snapshot, number: int) -> Any:
@@ -72,14 +72,14 @@ class ClusterDetail(DetailView):
     def cluster_of(self, row: Cluster) -> int:
         return row.pk
 
-    def also(self, row: Cluster, known: Known) -> Sequence[Any]:
+    def also(self, row: Cluster, coverage: Coverage) -> Sequence[Any]:
         """How far it was read, and when it was asked what it serves, goes on without a new revision."""
-        del known
+        del coverage
         return [row.discovered_at, cluster_queries.reads(row)]
 
-    def shape(self, row: Cluster, known: Known, links: Links) -> shapes.ClusterDetail:
-        gaps = list(cluster_queries.latest_gaps(known.snapshot, row.pk))
-        return cluster_rows.cluster_with_gaps(row, known, links, gaps=gaps)
+    def shape(self, row: Cluster, coverage: Coverage, links: Links) -> shapes.ClusterDetail:
+        gaps = list(cluster_queries.latest_gaps(coverage.snapshot, row.pk))
+        return cluster_rows.cluster_with_gaps(row, coverage, links, gaps=gaps)
 
 
 class PoolDetail(DetailView):
@@ -94,8 +94,8 @@ class PoolDetail(DetailView):
     def find(self, snapshot: Snapshot, number: int) -> Pool:
         return queries.pool(snapshot, number)
 
-    def shape(self, row: Pool, known: Known, links: Links) -> shapes.Pool:
-        return rows.pool(row, known, links)
+    def shape(self, row: Pool, coverage: Coverage, links: Links) -> shapes.Pool:
+        return rows.pool(row, coverage, links)
 
 
 class DeviceDetail(DetailView):
@@ -110,9 +110,9 @@ class DeviceDetail(DetailView):
     def find(self, snapshot: Snapshot, number: int) -> Device:
         return queries.device(snapshot, number)
 
-    def shape(self, row: Device, known: Known, links: Links) -> shapes.DeviceDetail:
-        holders = queries.holders(known.snapshot, [row]).get(row.id, [])
-        return rows.device_with_holders(row, known, links, holders=holders)
+    def shape(self, row: Device, coverage: Coverage, links: Links) -> shapes.DeviceDetail:
+        holders = queries.holders(coverage.snapshot, [row]).get(row.id, [])
+        return rows.device_with_holders(row, coverage, links, holders=holders)
 
 
 class ResourceSliceDetail(DetailView):
@@ -131,9 +131,9 @@ class ResourceSliceDetail(DetailView):
     def find(self, snapshot: Snapshot, number: int) -> ResourceSlice:
         return queries.resource_slice(snapshot, number)
 
-    def shape(self, row: ResourceSlice, known: Known, links: Links) -> dict[str, Any]:
+    def shape(self, row: ResourceSlice, coverage: Coverage, links: Links) -> dict[str, Any]:
         del links
-        found = object_queries.object_body(known.snapshot, row.cluster_id, row.object_id)
+        found = object_queries.object_body(coverage.snapshot, row.cluster_id, row.object_id)
         if found is None:
             raise Http404
         stored, content = found
@@ -153,12 +153,14 @@ class PoolStatusRequestDetail(DetailView):
         return queries.status_request(snapshot, number)
 
     def shape(
-        self, row: PoolStatusRequest, known: Known, links: Links
+        self, row: PoolStatusRequest, coverage: Coverage, links: Links
     ) -> shapes.PoolStatusRequestDetail:
-        answers = list(queries.answers(known.snapshot, row.pk))
+        answers = list(queries.answers(coverage.snapshot, row.pk))
         keys = [(each.driver, each.pool_name) for each in answers]
-        pool_ids = queries.pools_of_keys(known.snapshot, row.cluster_id, keys)
-        return rows.answered_status_request(row, known, links, answers=answers, pool_ids=pool_ids)
+        pool_ids = queries.pools_of_keys(coverage.snapshot, row.cluster_id, keys)
+        return rows.answered_status_request(
+            row, coverage, links, answers=answers, pool_ids=pool_ids
+        )
 
 
 def with_resource_version(content: bytes, resource_version: str) -> dict[str, Any]:

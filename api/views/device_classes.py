@@ -1,7 +1,7 @@
 from typing import ClassVar
 
 from api import rows
-from api.known import Known
+from api.coverage import Coverage
 from api.links import Links
 from api.views.details import DetailView
 from api.views.listing import ListView
@@ -13,9 +13,9 @@ from pools.queries.device_classes import device_class
 from ui.snapshot import Snapshot
 
 
-def shape_of(row: DeviceClass, known: Known, links: Links) -> shapes.DeviceClass:
+def shape_of(row: DeviceClass, coverage: Coverage, links: Links) -> shapes.DeviceClass:
     """A row as its shape."""
-    fresh = known.freshness[row.cluster_id]
+    fresh = coverage.freshness[row.cluster_id]
     return shapes.DeviceClass(
         id=str(row.id),
         url=links.one("device-classes", row.id),
@@ -43,8 +43,8 @@ class DeviceClassList(ListView[DeviceClass]):
     listing = DEVICE_CLASSES
     page = shapes.DeviceClassList
 
-    def shape(self, row: DeviceClass, known: Known, links: Links) -> shapes.DeviceClass:
-        return shape_of(row, known, links)
+    def shape(self, row: DeviceClass, coverage: Coverage, links: Links) -> shapes.DeviceClass:
+        return shape_of(row, coverage, links)
 
 
 class DeviceClassDetail(DetailView):
@@ -59,5 +59,5 @@ class DeviceClassDetail(DetailView):
     def find(self, snapshot: Snapshot, number: int) -> DeviceClass:
         return device_class(snapshot, number)
 
-    def shape(self, row: DeviceClass, known: Known, links: Links) -> shapes.DeviceClass:
-        return shape_of(row, known, links)
+    def shape(self, row: DeviceClass, coverage: Coverage, links: Links) -> shapes.DeviceClass:
+        return shape_of(row, coverage, links)

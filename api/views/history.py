@@ -10,8 +10,8 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from api import rows
+from api.coverage import read_coverage
 from api.csv_text import CSV, csv_chunks
-from api.known import read_known
 from api.links import Links
 from api.parameters import Parameters
 from api.query_parameters import RANGE
@@ -65,23 +65,23 @@ class PoolHistory(SnapshotView):
         step = parameters.step()
         parameters.check()
         start = check_range(parameters, start=start, end=end, step=step)
-        every = read_known(snapshot)
+        every = read_coverage(snapshot)
         try:
             row = queries.pool(snapshot, names["id"])
         except Pool.DoesNotExist as error:
             raise Http404 from error
-        known = every.of([row.cluster_id])
+        coverage = every.of([row.cluster_id])
         also = (start, end, step)
-        same = self.unchanged(request, known=known, also=also)
+        same = self.unchanged(request, coverage=coverage, also=also)
         if same is not None:
             return same
         if step is None:
             check_changes(parameters, snapshot, row, start=start, end=end)
         found = queries.pool_history(snapshot, row, start=start, end=end, step=step)
-        body = rows.history(row, found, known, Links(request))
+        body = rows.history(row, found, coverage, Links(request))
         if request.accepted_renderer.format == CSVText.format:
-            return self.tagged(request, _csv(body, now=now), known=known, also=also)
-        return self.answer(request, body, known=known, also=also)
+            return self.tagged(request, _csv(body, now=now), coverage=coverage, also=also)
+        return self.answer(request, body, coverage=coverage, also=also)
 
 
 def _csv(body: shapes.PoolHistory, *, now: datetime) -> HttpResponse:

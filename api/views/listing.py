@@ -15,8 +15,8 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from api import cluster_rows
+from api.coverage import Coverage, read_coverage
 from api.csv_text import CSV, csv_chunks
-from api.known import Known, read_known
 from api.links import Links
 from api.parameters import DEFAULT_LIMIT, Parameters, filter_values
 from api.query_parameters import PAGING, filter_parameters, order_parameter
@@ -60,16 +60,16 @@ class ListView(SnapshotView, Generic[M]):
     def allowed(self) -> tuple[str, ...]:
         return (*super().allowed, SORT)
 
-    def shape(self, row: M, known: Known, links: Links) -> Struct:
+    def shape(self, row: M, coverage: Coverage, links: Links) -> Struct:
         raise NotImplementedError
 
-    def shown(self, rows: Sequence[M], known: Known, links: Links) -> Sequence[Struct]:
+    def shown(self, rows: Sequence[M], coverage: Coverage, links: Links) -> Sequence[Struct]:
         """The rows of one page; what they need beside themselves is read for all of them at once."""
-        return [self.shape(row, known, links) for row in rows]
+        return [self.shape(row, coverage, links) for row in rows]
 
-    def also(self, known: Known) -> Sequence[Any]:
+    def also(self, coverage: Coverage) -> Sequence[Any]:
         """What else the ETag names, where the revision of clusters does not cover it."""
-        del known
+        del coverage
         return ()
 
     def read(self, request: Request, snapshot: Snapshot, **names: Any) -> HttpResponseBase:
@@ -79,31 +79,33 @@ class ListView(SnapshotView, Generic[M]):
         order = self._order(parameters)
         limit, cursor = parameters.limit(), parameters.cursor()
         parameters.check()
-        every, links = read_known(snapshot), Links(request)
+        every, links = read_coverage(snapshot), Links(request)
         clusters = getattr(wanted, "clusters", ())
-        check_clusters(parameters, clusters, known=every)
-        known = every.named(clusters)
-        also = self.also(known)
-        same = self.unchanged(request, known=known, also=also)
+        check_clusters(parameters, clusters, coverage=every)
+        coverage = every.named(clusters)
+        also = self.also(coverage)
+        same = self.unchanged(request, coverage=coverage, also=also)
         if same is not None:
             return same
         rows = self.listing.query(snapshot, wanted)
         is_csv = request.accepted_renderer.format == CSVText.format
         if is_csv and limit is None and cursor is None:
-            return self._csv(request, self._all(rows.order_by(*order)), known=known, also=also)
+            return self._csv(
+                request, self._all(rows.order_by(*order)), coverage=coverage, also=also
+            )
         page = _page(parameters, rows, order=order, cursor=cursor, limit=limit or DEFAULT_LIMIT)
         if is_csv:
-            return self._csv(request, iter(page.rows), known=known, also=also)
+            return self._csv(request, iter(page.rows), coverage=coverage, also=also)
         body = self.page(
             count=self.listing.count(snapshot, wanted) if self.listing.count else rows.count(),
             next=_link(request, page.next_cursor, snapshot.at),
             previous=_link(request, page.previous_cursor, snapshot.at),
-            stale=known.is_stale(),
-            freshness=cluster_rows.freshness(known),
-            gaps=cluster_rows.open_gaps(known),
-            results=self.shown(page.rows, known, links),
+            stale=coverage.is_stale(),
+            freshness=cluster_rows.freshness(coverage),
+            gaps=cluster_rows.open_gaps(coverage),
+            results=self.shown(page.rows, coverage, links),
         )
-        return self.answer(request, body, known=known, also=also)
+        return self.answer(request, body, coverage=coverage, also=also)
 
     def _wanted(self, parameters: Parameters, request: Request, snapshot: Snapshot) -> Any:
         for each in self.listing.parameters:
@@ -122,29 +124,29 @@ class ListView(SnapshotView, Generic[M]):
         return rows.iterator(chunk_size=ROWS_AT_ONCE)
 
     def _csv(
-        self, request: Request, rows: Iterator[M], *, known: Known, also: Sequence[Any]
+        self, request: Request, rows: Iterator[M], *, coverage: Coverage, also: Sequence[Any]
     ) -> HttpResponseBase:
         found = iter(()) if request.method == "HEAD" else rows
         links = Links(request)
-        shown = (self.shape(row, known, links) for row in found)
+        shown = (self.shape(row, coverage, links) for row in found)
         response = StreamingHttpResponse(
             csv_chunks(shown, shapes.columns(self.listing.shape)),
             content_type="text/csv; charset=utf-8; header=present",
             headers={
-                "Content-Disposition": f'attachment; filename="{self._file_name(known.now)}"'
+                "Content-Disposition": f'attachment; filename="{self._file_name(coverage.now)}"'
             },
         )
-        return self.tagged(request, response, known=known, also=also)
+        return self.tagged(request, response, coverage=coverage, also=also)
 
     def _file_name(self, now: datetime) -> str:
         return f"{self.operation_id.replace('_', '-')}-{now:%Y%m%dT%H%M%SZ}.csv"
 
 
-def check_clusters(parameters: Parameters, names: Sequence[str], *, known: Known) -> None:
+def check_clusters(parameters: Parameters, names: Sequence[str], *, coverage: Coverage) -> None:
     """Raises InvalidParameters for a cluster that there is not, and names those that there are."""
-    there = ", ".join(sorted(each.name for each in known.clusters.values()))
+    there = ", ".join(sorted(each.name for each in coverage.clusters.values()))
     for name in names:
-        if not known.named([name]).clusters:
+        if not coverage.named([name]).clusters:
             message = _("There is no cluster “%(name)s”; there are: %(names)s.")
             words = {"name": name, "names": there or _("none")}
             parameters.refuse("cluster", message % words)

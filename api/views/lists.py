@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from api import cluster_rows, rows
-from api.known import Known
+from api.coverage import Coverage
 from api.links import Links
 from api.views.listing import ListView
 from clusters import queries as cluster_queries
@@ -22,8 +22,8 @@ class PoolList(ListView[Pool]):
     listing = listings.POOLS
     page = shapes.PoolList
 
-    def shape(self, row: Pool, known: Known, links: Links) -> shapes.Pool:
-        return rows.pool(row, known, links)
+    def shape(self, row: Pool, coverage: Coverage, links: Links) -> shapes.Pool:
+        return rows.pool(row, coverage, links)
 
 
 class DeviceList(ListView[Device]):
@@ -35,8 +35,8 @@ class DeviceList(ListView[Device]):
     listing = listings.DEVICES
     page = shapes.DeviceList
 
-    def shape(self, row: Device, known: Known, links: Links) -> shapes.Device:
-        return rows.device(row, known, links)
+    def shape(self, row: Device, coverage: Coverage, links: Links) -> shapes.Device:
+        return rows.device(row, coverage, links)
 
 
 class ResourceSliceList(ListView[ResourceSlice]):
@@ -48,15 +48,15 @@ class ResourceSliceList(ListView[ResourceSlice]):
     listing = listings.SLICES
     page = shapes.ResourceSliceList
 
-    def shape(self, row: ResourceSlice, known: Known, links: Links) -> shapes.ResourceSlice:
+    def shape(self, row: ResourceSlice, coverage: Coverage, links: Links) -> shapes.ResourceSlice:
         """For CSV, which has no links: the ids of pools are read for a whole page only."""
-        return rows.resource_slice(row, known, links, pool_ids={})
+        return rows.resource_slice(row, coverage, links, pool_ids={})
 
     def shown(
-        self, found: Sequence[ResourceSlice], known: Known, links: Links
+        self, found: Sequence[ResourceSlice], coverage: Coverage, links: Links
     ) -> list[shapes.ResourceSlice]:
-        pool_ids = queries.pool_ids(known.snapshot, found)
-        return [rows.resource_slice(row, known, links, pool_ids=pool_ids) for row in found]
+        pool_ids = queries.pool_ids(coverage.snapshot, found)
+        return [rows.resource_slice(row, coverage, links, pool_ids=pool_ids) for row in found]
 
 
 class PoolStatusRequestList(ListView[PoolStatusRequest]):
@@ -69,9 +69,9 @@ class PoolStatusRequestList(ListView[PoolStatusRequest]):
     page = shapes.PoolStatusRequestList
 
     def shape(
-        self, row: PoolStatusRequest, known: Known, links: Links
+        self, row: PoolStatusRequest, coverage: Coverage, links: Links
     ) -> shapes.PoolStatusRequest:
-        return rows.status_request(row, known, links)
+        return rows.status_request(row, coverage, links)
 
 
 class ClusterList(ListView[Cluster]):
@@ -83,11 +83,12 @@ class ClusterList(ListView[Cluster]):
     listing = CLUSTERS
     page = shapes.ClusterList
 
-    def shape(self, row: Cluster, known: Known, links: Links) -> shapes.Cluster:
-        return cluster_rows.cluster(row, known, links)
+    def shape(self, row: Cluster, coverage: Coverage, links: Links) -> shapes.Cluster:
+        return cluster_rows.cluster(row, coverage, links)
 
-    def also(self, known: Known) -> Sequence[Any]:
+    def also(self, coverage: Coverage) -> Sequence[Any]:
         """How far a cluster was read, and when it was asked what it serves, goes on without a new revision."""
         return [
-            (each.discovered_at, cluster_queries.reads(each)) for each in known.clusters.values()
+            (each.discovered_at, cluster_queries.reads(each))
+            for each in coverage.clusters.values()
         ]

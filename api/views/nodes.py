@@ -3,7 +3,7 @@ from typing import Any, ClassVar
 from msgspec import convert
 
 from api import rows
-from api.known import Known
+from api.coverage import Coverage
 from api.links import Links
 from api.views.details import DetailView
 from api.views.listing import ListView
@@ -16,9 +16,9 @@ from pools.queries.nodes import node, pools_of_nodes
 from ui.snapshot import Snapshot
 
 
-def members(row: Node, known: Known, links: Links) -> dict[str, Any]:
+def members(row: Node, coverage: Coverage, links: Links) -> dict[str, Any]:
     """A row as the members of its shape."""
-    fresh = known.freshness[row.cluster_id]
+    fresh = coverage.freshness[row.cluster_id]
     return {
         "id": str(row.id),
         "url": links.one("nodes", row.id),
@@ -51,8 +51,8 @@ class NodeList(ListView[Node]):
     listing = NODES
     page = shapes.NodeList
 
-    def shape(self, row: Node, known: Known, links: Links) -> shapes.Node:
-        return shapes.Node(**members(row, known, links))
+    def shape(self, row: Node, coverage: Coverage, links: Links) -> shapes.Node:
+        return shapes.Node(**members(row, coverage, links))
 
 
 class NodeDetail(DetailView):
@@ -67,10 +67,10 @@ class NodeDetail(DetailView):
     def find(self, snapshot: Snapshot, number: int) -> Node:
         return node(snapshot, number)
 
-    def shape(self, row: Node, known: Known, links: Links) -> shapes.NodeDetail:
-        pools = pools_of_nodes(known.snapshot, [row]).get(row.id, ())
+    def shape(self, row: Node, coverage: Coverage, links: Links) -> shapes.NodeDetail:
+        pools = pools_of_nodes(coverage.snapshot, [row]).get(row.id, ())
         return shapes.NodeDetail(
-            **members(row, known, links),
+            **members(row, coverage, links),
             pools=[
                 shapes.PoolOfNode(
                     id=str(pool.id),

@@ -1,4 +1,4 @@
-"""What an answer rests on: how fresh each cluster is, and which gaps are open.
+"""The clusters that an answer covers: how fresh each is, and which gaps are open.
 
 Read in the snapshot of the rows, so that an ETag names what the answer shows.
 """
@@ -23,8 +23,8 @@ SHAPES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """Freshness by cluster id, and the gaps that last."""
+class Coverage:
+    """The clusters of an answer and their freshness, by id, and the gaps that last."""
 
     snapshot: Snapshot
     clusters: dict[int, Cluster]
@@ -72,16 +72,16 @@ class Known:
         return any(fresh.is_stale(self.moment) for fresh in self.freshness.values())
 
 
-def read_known(snapshot: Snapshot) -> Known:
+def read_coverage(snapshot: Snapshot) -> Coverage:
     """Three queries, whatever the number of clusters."""
     clusters = {each.pk: each for each in queries.clusters(snapshot).defer("capabilities")}
     gaps = tuple(gap for gap in queries.open_gaps(snapshot) if gap.cluster_id in clusters)
     freshness = queries.freshness(clusters.values())
-    return Known(snapshot=snapshot, clusters=clusters, freshness=freshness, gaps=gaps)
+    return Coverage(snapshot=snapshot, clusters=clusters, freshness=freshness, gaps=gaps)
 
 
 def etag(
-    request: Request, known: Known, *, subjects: Sequence[str], also: Sequence[Any] = ()
+    request: Request, coverage: Coverage, *, subjects: Sequence[str], also: Sequence[Any] = ()
 ) -> str:
     """Weak: the same tag means the same figures and the same trust in them, though observed since.
 
@@ -92,10 +92,10 @@ def etag(
         request.build_absolute_uri(),
         request.accepted_renderer.format,
         getattr(request, "LANGUAGE_CODE", ""),
-        known.snapshot.viewer,
-        known.snapshot.at,
-        [_state(fresh, subjects, now=known.moment) for fresh in known.freshness.values()],
-        [gap.pk for gap in known.gaps],
+        coverage.snapshot.viewer,
+        coverage.snapshot.at,
+        [_state(fresh, subjects, now=coverage.moment) for fresh in coverage.freshness.values()],
+        [gap.pk for gap in coverage.gaps],
         list(also),
     )
     return 'W/"' + hashlib.sha256(repr(parts).encode()).hexdigest()[:32] + '"'
