@@ -174,7 +174,7 @@ def test_detail_with_an_unknown_parameter_is_refused(refused: Any) -> None:
 
     status, problem = refused(f"pools/{row.id}/?limit=3")
 
-    assert (status, problem["allowed"]) == (400, ["format"])
+    assert (status, problem["allowed"]) == (400, ["at", "format"])
 
 
 @pytest.mark.parametrize(

@@ -152,12 +152,13 @@ def test_rows_of_what_vanished_go_with_the_last_version_that_names_them(cluster:
     with connection.cursor() as cursor:
         # As when their partitions are dropped.
         cursor.execute("DELETE FROM pools_publisheddevice_closed")
+        cursor.execute("DELETE FROM pools_deviceuse_closed")
         cursor.execute("DELETE FROM pools_pool_closed")
         cursor.execute("DELETE FROM pools_poolsample")
     early = keeping.remove_vanished(cluster.pk, before=NOON)
     removed = keeping.remove_vanished(cluster.pk, before=long_after)
 
-    assert (kept, early, removed) == (0, 0, 3)
+    assert (kept, early, removed) == (0, 0, 5)
     assert not PublishedDevice.objects.exists()
     assert not DeviceUse.objects.exists()
     assert not Pool.objects.exists()
