@@ -5,9 +5,12 @@ import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import django
+from django.apps import apps
+from django.utils.module_loading import module_has_submodule
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dradash.settings")
 
@@ -28,18 +31,28 @@ understand is refused with what is allowed: on the page beside the box, by the A
 
 def document() -> str:
     """The page as it should be."""
-    return "\n".join([_HEAD, *(line for each in _listings() for line in _section(each))])
+    lists = (each for each in declared_lists() if each.rows)
+    return "\n".join([_HEAD, *(line for each in lists for line in _section(each))])
 
 
-def _listings() -> list[Any]:
-    """Every declared list with filters, by its title."""
-    from pools import listings
+def declared_lists() -> list[Any]:
+    """Every list that an app declares in its `listings`, by its title; one without rows has no page of this form."""
     from ui.listing import Listing
 
-    names = [each.name for each in pkgutil.iter_modules(listings.__path__, "pools.listings.")]
-    values = [value for name in names for value in vars(import_module(name)).values()]
+    values = [value for module in _modules() for value in vars(module).values()]
     found = {each.id: each for each in values if isinstance(each, Listing)}
     return sorted(found.values(), key=lambda each: str(each.title))
+
+
+def _modules() -> Iterator[ModuleType]:
+    for app in apps.get_app_configs():
+        if app.module is not None and module_has_submodule(app.module, "listings"):
+            listings = import_module(f"{app.name}.listings")
+            yield listings
+            for each in pkgutil.iter_modules(
+                getattr(listings, "__path__", ()), f"{app.name}.listings."
+            ):
+                yield import_module(each.name)
 
 
 def _section(listing: Any) -> Iterator[str]:

@@ -13,6 +13,7 @@ from pools.queries import (
     SliceFilter,
     StatusFilter,
 )
+from tools.list_filters import declared_lists
 from ui.listing import Listing, Read
 from ui.parameters import Refusal
 
@@ -132,18 +133,14 @@ def test_list_refuses_to_be_sorted_by_other_words(word: str) -> None:
     assert DEVICES.order_problem(word) == Refusal("sort", message)
 
 
-@pytest.mark.parametrize(
-    "listing", [POOLS, DEVICES, SLICES, STATUS_REQUESTS], ids=lambda each: each.id
-)
+@pytest.mark.parametrize("listing", declared_lists(), ids=lambda each: each.id)
 def test_parameters_fill_every_member_of_the_filter(listing: Listing[Any, Any]) -> None:
     fields = {each.name for each in dataclasses.fields(listing.wanted)}
 
     assert {each.field for each in listing.parameters} == fields
 
 
-@pytest.mark.parametrize(
-    "listing", [POOLS, DEVICES, SLICES, STATUS_REQUESTS], ids=lambda each: each.id
-)
+@pytest.mark.parametrize("listing", declared_lists(), ids=lambda each: each.id)
 def test_columns_that_can_be_sorted_by_have_an_order(listing: Listing[Any, Any]) -> None:
     words = {column.key for column in listing.columns if column.is_sortable}
 
