@@ -204,7 +204,7 @@ class Overtaken(Exception):
 def lock_kinds(cluster_id: int, cursors: Mapping[str, str]) -> dict[str, ClusterKind]:
     """Lock the rows of kinds for this transaction, provided each still is where its reader began.
 
-    This alone keeps two workers apart, should an advisory lock be lost with its connection.
+    This alone keeps two workers apart, should a lease run out while its holder still works.
     """
     rows = (
         ClusterKind.objects.select_for_update()

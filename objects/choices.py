@@ -1,3 +1,5 @@
+from typing import Final
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -11,3 +13,6 @@ class Op(models.TextChoices):
     RESYNC_ADDED = "resync_added", _("found added")
     RESYNC_MODIFIED = "resync_modified", _("found modified")
     RESYNC_DELETED = "resync_deleted", _("found deleted")
+
+
+DELETIONS: Final = frozenset({Op.DELETED, Op.RESYNC_DELETED})

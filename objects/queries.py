@@ -12,6 +12,7 @@ import zstandard
 from django.db import connection
 
 from kube.digest import with_pool_generation
+from objects.choices import DELETIONS
 from objects.models import BodyDictionary, KubeObject
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def version_at(cluster_id: int, object_id: int, *, kind: str, at: datetime) -> V
     )
     if found:
         op, digest, generation = found[0]
-        return None if _is_deletion(op) else Version(digest, generation)
+        return None if op in DELETIONS else Version(digest, generation)
     found = rows(
         "SELECT digest, generation FROM objects_checkpoint"
         " WHERE cluster_id = %s AND kind = %s AND object_id = %s AND at <= %s ORDER BY at DESC LIMIT 1",
@@ -128,9 +129,15 @@ def live_objects(cluster_id: int, kind: str, *, at: datetime) -> list[LiveObject
                 WHERE cluster_id = %(cluster)s AND kind = %(kind)s AND at <= %(at)s
                   AND at > coalesce(%(start)s::timestamptz, '-infinity')
             ) versions ORDER BY object_id, at DESC
-        ) newest WHERE op NOT IN ('deleted', 'resync_deleted') ORDER BY object_id
+        ) newest WHERE op <> ALL(%(deletions)s) ORDER BY object_id
         """,
-        {"cluster": cluster_id, "kind": kind, "at": at, "start": latest},  # type: ignore[arg-type]  # stubs know text only
+        {  # type: ignore[arg-type]  # stubs know text only
+            "cluster": cluster_id,
+            "kind": kind,
+            "at": at,
+            "start": latest,
+            "deletions": [str(op) for op in DELETIONS],
+        },
     )
     return [LiveObject(object_id, Version(digest, gen)) for object_id, digest, gen in found]
 
@@ -247,7 +254,3 @@ def _newest_bodies(
         """,
         (cluster_id, kind, dictionary_id, limit),
     )
-
-
-def _is_deletion(op: str) -> bool:
-    return op in {"deleted", "resync_deleted"}

@@ -1,3 +1,5 @@
+from enum import IntEnum
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -10,6 +12,15 @@ class DeviceState(models.TextChoices):
     BLOCKED = "blocked", _("blocked")
     UNAVAILABLE = "unavailable", _("unavailable")
     UNKNOWN = "unknown", _("unknown")
+
+
+class Severity(IntEnum):
+    """Of a pool's worst problem, as its row has it, to sort by; the names are the words of `dra.catalogue.Severity`."""
+
+    NONE = 0
+    INFO = 1
+    WARNING = 2
+    ERROR = 3
 
 
 class NodeKind(models.TextChoices):

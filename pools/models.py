@@ -48,7 +48,7 @@ class Pool(models.Model):
     capacity = models.JSONField(default=list)
     problems = models.JSONField(default=list)
     problem_codes = models.JSONField(default=list)
-    # 0 none, 1 information, 2 warning, 3 error: problems first.
+    # A number of `pools.choices.Severity`: the worst first.
     severity = models.SmallIntegerField(default=0)
 
     first_seen_at = models.DateTimeField()

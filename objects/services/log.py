@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from objects.choices import Op
+from objects.choices import DELETIONS, Op
 from objects.queries import Version
 from objects.services import bodies
 from objects.services.staging import Cursor, as_text, copy_rows, stage_rows
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 _TICK: Final = timedelta(microseconds=1)
-_DELETIONS: Final = frozenset({Op.DELETED, Op.RESYNC_DELETED})
 
 # First number of the advisory locks by which storing bodies and removing orphans of one cluster keep apart.
 BODIES_LOCK: Final = 0x6F62_6F64
@@ -79,7 +78,7 @@ class Change:
 
     @property
     def is_deletion(self) -> bool:
-        return self.op in _DELETIONS
+        return self.op in DELETIONS
 
 
 @dataclass(frozen=True, slots=True)

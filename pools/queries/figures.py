@@ -20,7 +20,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from pools.choices import DeviceState
+from pools.choices import DeviceState, Severity
 from pools.models import (
     Device,
     Pool,
@@ -75,7 +75,7 @@ def driver_figures(snapshot: Snapshot, clusters: Sequence[str] = ()) -> list[Dri
         .annotate(
             pools=Count("id"),
             seen=Sum("devices_seen"),
-            troubled=Count("id", filter=Q(severity__gte=2)),
+            troubled=Count("id", filter=Q(severity__gte=Severity.WARNING)),
             **{f"sum_{name}": Sum(f"devices_{name}") for name in _SUMS},
             **{f"count_{name}": Count(f"devices_{name}") for name in _SUMS},
         )

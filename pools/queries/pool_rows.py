@@ -11,6 +11,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
+from pools.choices import Severity
 from pools.models import (
     Pool,
     ResourceSlice,
@@ -75,5 +76,7 @@ def troubled_pools(
     snapshot: Snapshot, clusters: Sequence[str] = (), *, limit: int = 20
 ) -> list[Pool]:
     """The pools with the worst problems, warnings and up; one query."""
-    rows = pools(snapshot, PoolFilter(clusters=tuple(clusters))).filter(severity__gte=2)
+    rows = pools(snapshot, PoolFilter(clusters=tuple(clusters))).filter(
+        severity__gte=Severity.WARNING
+    )
     return list(rows.order_by(*POOL_ORDERS["problems"])[:limit])

@@ -29,6 +29,7 @@ from objects import queries
 from objects.services import versions
 from objects.services.staging import Cursor, as_jsonb, as_text
 from objects.services.versions import Scope
+from pools.choices import Severity
 from pools.services import devices
 from pools.services.allocations import allocations_of_pools
 from pools.services.devices import DerivedPool
@@ -45,8 +46,6 @@ log = structlog.get_logger()
 
 # Slices that are decoded at once: it bounds memory.
 _CHUNK_SLICES: Final = 128
-_SEVERITIES: Final = {"info": 1, "warning": 2, "error": 3}
-
 
 # A pool with the rows of its slices: object id, digest, generation, API version.
 _Dirty = tuple[PoolKey, list[tuple[Any, ...]]]
@@ -162,7 +161,7 @@ def _say_not_stored(
     first_line = why.partition("\n")[0]
     problem = Problem.of("figures_not_stored", why=first_line)
     problems, codes = as_jsonb(_problems([problem])), as_jsonb([problem.code])
-    row = (key.driver, key.pool, problems, codes, 3)
+    row = (key.driver, key.pool, problems, codes, _worst([problem]))
     only = ("problems", "problem_codes", "severity")
     return versions.merge(cursor, POOLS, cluster_id, [row], now=now, only=only)
 
@@ -315,8 +314,12 @@ def _pool_row(pool: AssessedPool) -> tuple[Any, ...]:
         as_jsonb(shapes.capacity_shape(pool.capacity)),
         as_jsonb(_problems(pool.problems)),
         as_jsonb(sorted({problem.code for problem in pool.problems})),
-        max((_SEVERITIES[problem.severity] for problem in pool.problems), default=0),
+        _worst(pool.problems),
     )
+
+
+def _worst(found: Iterable[Problem]) -> int:
+    return max((Severity[each.severity.upper()].value for each in found), default=0)
 
 
 def _problems(found: Iterable[Problem]) -> list[dict[str, Any]]:
