@@ -25,7 +25,7 @@ _MOMENT: Json = {
 
 _PAST: Json = {
     "type": "string",
-    "anyOf": [{"format": "date-time"}, {"pattern": "^-[0-9]{1,8}[smhdw]$"}],
+    "anyOf": [{"format": "date-time"}, {"pattern": "^-[0-9]{1,4}[smhdw]$"}],
 }
 
 

@@ -15,7 +15,7 @@ from tests.factories import api_rows
 
 # What is good for these depends on the data, on each other, or is a small language, which no schema can say.
 DEPENDENT = (
-    "cluster", "fits", "cursor", "from", "to", "step", "sort", "attribute", "capacity", "q",
+    "cluster", "fits", "cursor", "at", "from", "to", "step", "sort", "attribute", "capacity", "q",
 )  # fmt: skip
 
 

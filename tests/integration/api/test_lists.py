@@ -289,6 +289,7 @@ def test_list_with_an_unknown_parameter_names_those_there_are(refused: Any) -> N
             "ordering",
             "limit",
             "cursor",
+            "at",
             "format",
             "sort",
         ],

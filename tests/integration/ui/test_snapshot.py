@@ -7,6 +7,7 @@ from django.db import InternalError, ProgrammingError, connection
 from psycopg import sql
 
 from clusters.models import Cluster
+from pools.models import DirtyPool
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.factories.snapshots import SNAPSHOT
@@ -21,20 +22,6 @@ def second(transactional_db: None) -> Any:
     parameters = connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}
     with psycopg.connect(**parameters, autocommit=True) as made:
         yield made
-
-
-@pytest.fixture
-def past(transactional_db: None) -> Any:
-    """A schema of views as of `dradash.at`, with one for clusters alone."""
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE SCHEMA IF NOT EXISTS past")
-        cursor.execute(
-            "CREATE VIEW past.clusters_cluster AS SELECT * FROM public.clusters_cluster"
-            " WHERE created_at <= current_setting('dradash.at')::timestamptz"
-        )
-    yield
-    with connection.cursor() as cursor:
-        cursor.execute("DROP VIEW past.clusters_cluster")
 
 
 def names() -> list[str]:
@@ -81,7 +68,8 @@ def test_snapshot_within_a_transaction_refuses_to_write_and_lets_it_go_on() -> N
     assert names() == ["afterwards"]
 
 
-def test_snapshot_of_a_moment_reads_the_rows_of_the_past(past: None) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_snapshot_of_a_moment_reads_the_rows_of_the_past() -> None:
     api_rows.cluster("old", created_at=NOON - timedelta(days=2))
     api_rows.cluster("new", created_at=NOON)
     yesterday = NOON - timedelta(days=1)
@@ -92,16 +80,15 @@ def test_snapshot_of_a_moment_reads_the_rows_of_the_past(past: None) -> None:
     assert (found, snapshot.moment, names()) == (["old"], yesterday, ["new", "old"])
 
 
-def test_snapshot_of_a_moment_finds_no_table_that_keeps_no_past(past: None) -> None:
-    cluster = api_rows.cluster()
-
+@pytest.mark.django_db(transaction=True)
+def test_snapshot_of_a_moment_finds_no_table_that_keeps_no_past() -> None:
     with (
-        pytest.raises(ProgrammingError, match='relation "clusters_gap" does not exist'),
+        pytest.raises(ProgrammingError, match='relation "pools_dirtypool" does not exist'),
         open_snapshot(ADA, now=NOON, at=NOON),
     ):
-        list(cluster.gaps.all())
+        DirtyPool.objects.count()
 
-    assert list(cluster.gaps.all()) == []
+    assert DirtyPool.objects.count() == 0
 
 
 def test_moment_of_a_snapshot_without_one_is_when_it_is_read() -> None:
