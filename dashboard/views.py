@@ -17,10 +17,10 @@ from clusters.views.frame import Scope
 from clusters.views.live import Live, live_page
 from dashboard.sparklines import Point, Sparkline, sparkline
 from pools import queries
-from pools.models import Allocation, Pool
-from pools.queries import DriverFigures
+from pools.models import Allocation
+from pools.queries import DriverFigures, PoolFilter
 from pools.views.counted import counted, uncounted_words
-from pools.views.shared import ShownProblem, pool_url, problems_of
+from pools.views.shared import ShownProblem, named_problems
 from ui.formatting import number
 
 # Problems and lost allocations that the page names; the lists behind it have them all.
@@ -85,7 +85,7 @@ def overview_page(scope: Scope) -> OverviewPage:
     """The page; a fixed number of queries."""
     chosen = [scope.chosen_name] if scope.chosen_name else []
     ids = [each.cluster_id for each in scope.shown]
-    figures = queries.driver_figures(scope.snapshot, chosen)
+    figures = queries.driver_figures(scope.snapshot, PoolFilter(clusters=tuple(chosen)))
     fits = queries.partition_figures(scope.snapshot, ids)
     trends = _trends(scope)
     pools = queries.troubled_pools(scope.snapshot, chosen, limit=SHOWN + 1)
@@ -94,7 +94,7 @@ def overview_page(scope: Scope) -> OverviewPage:
         answer=_answer(figures),
         devices=_known_devices(figures),
         drivers=tuple(_driver_line(each, scope, fits=fits, trends=trends) for each in figures),
-        problems=tuple(problem for pool in pools[:SHOWN] for problem in _pool_problems(pool)),
+        problems=tuple(problem for pool in pools[:SHOWN] for problem in named_problems(pool)[:1]),
         has_more_problems=len(pools) > SHOWN,
         unpublished=tuple(lost[:SHOWN]),
         has_more_unpublished=len(lost) > SHOWN,
@@ -181,20 +181,6 @@ def _cluster_line(fresh: Freshness, scope: Scope) -> ClusterLine:
         is_fine=is_fine and not row.is_paused,
         is_stale=is_stale,
     )
-
-
-def _pool_problems(pool: Pool) -> list[ShownProblem]:
-    """The worst problem of a pool, named with it."""
-    return [
-        ShownProblem(
-            problem.code,
-            f"{pool.driver}/{pool.name}: {problem.message}",
-            problem.severity,
-            url=pool_url(pool.id),
-            hint=problem.hint,
-        )
-        for problem in problems_of(pool)[:1]
-    ]
 
 
 def _answer(figures: Sequence[DriverFigures]) -> str:

@@ -66,11 +66,10 @@ class DriverFigures:
 _SUMS = ("total", "allocated", "partly_used", "unavailable", "blocked", "available")
 
 
-def driver_figures(snapshot: Snapshot, clusters: Sequence[str] = ()) -> list[DriverFigures]:
-    """Figures by cluster and driver, over pools that are published; one query."""
-    wanted = PoolFilter(clusters=tuple(clusters))
+def driver_figures(snapshot: Snapshot, wanted: PoolFilter) -> list[DriverFigures]:
+    """Figures by cluster and driver, over pools that match and are published; one query."""
     rows = (
-        Pool.objects.filter(pool_condition(wanted))
+        Pool.objects.filter(pool_condition(wanted), vanished_at__isnull=True)
         .values("cluster_id", "cluster__name", "driver")
         .annotate(
             pools=Count("id"),

@@ -17,7 +17,9 @@ def uncounted_words(figures: Sequence[DriverFigures]) -> list[str]:
     """One sentence for devices of which nobody knows whether they are free, one for pools that cannot be counted."""
     words = []
     known = counted(figures)
-    if devices := sum(each.seen for each in figures if each not in known):
+    if devices := sum(
+        each.seen for each in figures if each not in known and _has_whole_pool(each)
+    ):
         text = ngettext(
             "Whether %(n)s device is free is unknown, since claims or taint rules cannot be read.",
             "How many of %(n)s devices are free is unknown, since claims or taint rules cannot be read.",
@@ -32,3 +34,8 @@ def uncounted_words(figures: Sequence[DriverFigures]) -> list[str]:
         )
         words.append(text % {"n": number(pools)})
     return words
+
+
+def _has_whole_pool(each: DriverFigures) -> bool:
+    """Whether a pool could be counted, so that it is claims or rules that are missing."""
+    return each.pools_with_unknown_total < each.pools

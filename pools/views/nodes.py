@@ -26,7 +26,14 @@ from pools.queries.nodes import (
     pools_of_nodes,
     readiness_counts,
 )
-from pools.views.shared import COUNTS, ShownProblem, counts_of, fits_now, problems_of
+from pools.views.shared import (
+    COUNTS,
+    ShownProblem,
+    counts_of,
+    fits_now,
+    named_problems,
+    problems_of,
+)
 from pools.views.slice_detail import as_yaml
 from ui.formatting import number
 
@@ -122,7 +129,7 @@ def node_page(row: Node, scope: Scope) -> NodePage:
         list_url=reverse("pools:node_list"),
         fresh=scope.fresh[row.cluster_id],
         template="pools/_node_facts.html",
-        problems=problems_of(row),
+        problems=(*problems_of(row), *(each for pool in pools for each in named_problems(pool))),
         command=kubectl(scope.chosen, "describe", "node", row.name),
         manifest=as_yaml(found[1]) if found else "",
         node=row,

@@ -51,9 +51,8 @@ class PoolLine:
 def _content(asked: Asked[Pool, PoolFilter]) -> Content:
     scope, wanted = asked.scope, asked.wanted
     facets = queries.pool_facets(scope.snapshot, wanted)
-    chosen = [scope.chosen_name] if scope.chosen_name else []
     return Content(
-        answer=_answer(queries.driver_figures(scope.snapshot, chosen)),
+        answer=_answer(queries.driver_figures(scope.snapshot, wanted)),
         lines=_lines(asked.rows, scope),
         count=sum(facet.count for facet in facets["driver"]),
         facets=facet_counts(facets),

@@ -1,7 +1,7 @@
 """What the pages about pools and devices have in common: bars, fits, problems and places in words."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from django.urls import reverse
@@ -82,6 +82,18 @@ def problems_of(row: HasProblems) -> tuple[ShownProblem, ...]:
     shown = [_shown(each) for each in row.problems]
     order = ("error", "warning", "info")
     return tuple(sorted(shown, key=lambda problem: order.index(problem.severity)))
+
+
+def named_problems(pool: Pool) -> tuple[ShownProblem, ...]:
+    """The problems of a pool, worst first, named with it and leading to it."""
+    return tuple(
+        replace(
+            problem,
+            message=f"{pool.driver}/{pool.name}: {problem.message}",
+            url=pool_url(pool.id),
+        )
+        for problem in problems_of(pool)
+    )
 
 
 def _shown(stored: Mapping[str, Any]) -> ShownProblem:

@@ -192,11 +192,21 @@ def test_overview_of_a_waiting_and_of_a_paused_cluster(visit: Visit) -> None:
 
 
 def test_overview_without_clusters_says_what_to_do(visit: Visit) -> None:
-    text = visit("/").one("section", aria_labelledby="clusters-title").one("li").text
+    page = visit("/")
 
-    assert (
-        text == "No cluster is watched. Name one in DRADASH_CLUSTERS, or start with --simulated."
-    )
+    assert page.one("p", class_="empty-title").text == "No cluster is watched."
+    assert page.all("section", aria_labelledby="clusters-title") == []
+
+
+def test_overview_of_a_cluster_that_is_not_there_does_not_say_that_none_is_watched(
+    visit: Visit,
+) -> None:
+    api_rows.cluster("prod")
+
+    page = visit("/?cluster=nosuch")
+
+    assert page.one("p", class_="empty-title").text == "There is no such cluster."
+    assert page.all("section", aria_labelledby="clusters-title") == []
 
 
 @pytest.mark.parametrize("rows", [1, 3])

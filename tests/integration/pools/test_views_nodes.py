@@ -182,12 +182,36 @@ def test_node_page_shows_what_stands_on_it(visit: Visit, cluster: Cluster) -> No
     ]
     assert holders.rows() == [
         {
-            "Claim": "training/worker-0",
             "Device": "gpu-0",
+            "Claim": "training/worker-0",
             "Pool": "node-1",
             "Driver": "gpu.example.com",
         }
     ]
+
+
+def test_node_page_leads_to_the_devices_that_are_held(visit: Visit, cluster: Cluster) -> None:
+    row = api_rows.node(cluster)
+    api_rows.allocation(api_rows.device(api_rows.pool(cluster)), "worker-0")
+
+    page = visit(f"/nodes/{row.id}/")
+
+    address = page.one("section", aria_labelledby="node-holders-title").links()["gpu-0"]
+    assert [line["Device"] for line in visit(address).rows()] == ["gpu-0"]
+
+
+def test_node_page_says_why_its_devices_cannot_be_counted(visit: Visit, cluster: Cluster) -> None:
+    row = api_rows.node(cluster, "node-9")
+    pool = api_rows.unknown_pool(cluster, "node-9", node_name="node-9")
+
+    page = visit(f"/nodes/{row.id}/")
+
+    assert page.answer == "Ready. How many of its devices are free is not known."
+    assert page.one("section", class_="problems").links() == {
+        "gpu.example.com/node-9: 1 of 2 slices of generation 3 are there: the scheduler takes no device from this pool": (
+            f"/pools/{pool.id}/"
+        )
+    }
 
 
 def test_node_page_of_a_node_that_is_gone_or_never_was(

@@ -70,6 +70,33 @@ def test_pool_list_shows_problems_first_and_unknown_as_unknown(visit: Visit) -> 
     assert page.one("p", class_="list-count").text == "2 of 2 pools"
 
 
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("driver=mig.example.com", "2 of 4 devices are free, in 1 pool."),
+        ("q=node-9", "1 pool cannot be used or counted. 1 pool has a problem."),
+    ],
+)
+def test_pool_list_answers_for_what_is_asked(visit: Visit, query: str, answer: str) -> None:
+    cluster = api_rows.cluster()
+    api_rows.pool(cluster, "node-1")
+    api_rows.pool(cluster, "node-2", driver="mig.example.com")
+    api_rows.unknown_pool(cluster, "node-9")
+
+    assert visit(f"/pools/?{query}").answer == answer
+
+
+def test_pool_list_counts_nothing_of_pools_that_are_gone(visit: Visit) -> None:
+    cluster = api_rows.cluster()
+    api_rows.pool(cluster, "node-1")
+    api_rows.pool(cluster, "node-2", vanished_at=NOON)
+
+    gone, both = visit("/pools/?vanished=true"), visit("/pools/?include_vanished=true")
+
+    assert (names(gone), gone.all("p", class_="answer-text")) == (["node-2 vanished"], [])
+    assert (len(names(both)), both.answer) == (2, "2 of 4 devices are free, in 1 pool.")
+
+
 def test_pool_list_bar_says_the_figures_in_words(visit: Visit) -> None:
     api_rows.pool(api_rows.cluster(), "node-1")
 
