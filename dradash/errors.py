@@ -13,6 +13,9 @@ from django.utils.translation import gettext as _
 from django.views import csrf, defaults
 
 from api import problems as api
+from clusters.views.frame import moment_of
+from ui.moments import moment_text
+from ui.past import set_in_the_past
 
 API_PATH = "/api/"
 RETRY_AFTER_SECONDS = 5
@@ -50,8 +53,11 @@ def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """404."""
-    return _not_kept(defaults.page_not_found(request, exception))
+    """404; its links keep the moment that the address asks for."""
+    response = _not_kept(defaults.page_not_found(request, exception))
+    if at := moment_of(request):
+        response.content = set_in_the_past(response.content.decode(), at=moment_text(at)).encode()
+    return response
 
 
 def database_away(request: HttpRequest) -> HttpResponse:

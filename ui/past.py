@@ -59,7 +59,8 @@ def answers_for_moments(path: str) -> bool:
 def _addresses_of(at: str) -> Callable[[re.Match[str]], str]:
     def change(tag: re.Match[str]) -> str:
         text = _LIVE.sub("", tag[0])
-        return text if LEAVES in text else _ADDRESS.sub(carried, text)
+        # A form has the moment in a field.
+        return text if LEAVES in text or text.startswith("<form") else _ADDRESS.sub(carried, text)
 
     def carried(found: re.Match[str]) -> str:
         return f"{found[1]}{escape(carry_moment(unescape(found[2]), at=at))}{found[3]}"
@@ -68,7 +69,7 @@ def _addresses_of(at: str) -> Callable[[re.Match[str]], str]:
 
 
 def _field_of(at: str) -> Callable[[re.Match[str]], str]:
-    """A form's address loses its query when it is sent, so the moment is a field of it."""
+    """A form's address loses its query when it is sent, or has each field added, so the moment is a field of it alone."""
     field = f'<input type="hidden" name="{AT}" value="{escape(at)}">'
 
     def change(form: re.Match[str]) -> str:

@@ -20,7 +20,7 @@ from clusters.models import Cluster, ClusterKind, Gap
 from kube.kinds import KINDS
 from ui.frame import Banner, ClusterChoice, Frame, Freshness, Past, time_control
 from ui.lists import with_query
-from ui.moments import AT, moment_text, read_moment
+from ui.moments import AT, NotAMoment, moment_text, read_moment
 from ui.snapshot import Snapshot, open_snapshot, viewer_of
 from ui.words import gap_words, words_of
 
@@ -121,8 +121,18 @@ def frame(request: HttpRequest) -> dict[str, object]:
     It names clusters and their troubles, so whoever is not signed in gets an empty one, whatever the page is.
     """
     return {
-        "frame": SimpleLazyObject(lambda: frame_of(request) if _is_signed_in(request) else Frame())
+        "frame": SimpleLazyObject(
+            lambda: _frame_or_none(request) if _is_signed_in(request) else Frame()
+        )
     }
+
+
+def _frame_or_none(request: HttpRequest) -> Frame:
+    """Without anything of clusters where the address of a missing page names no moment."""
+    try:
+        return frame_of(request)
+    except NotAMoment:
+        return Frame()
 
 
 def _is_signed_in(request: HttpRequest) -> bool:
@@ -141,6 +151,12 @@ def scope_of(request: HttpRequest) -> Scope:
             found = read_scope(snapshot, name)
         request.dradash_scope = found  # type: ignore[attr-defined]  # a memo for this request
     return found
+
+
+def moment_of(request: HttpRequest) -> datetime | None:
+    """The moment of the past that what this request was answered with is about."""
+    found: Scope | None = getattr(request, "dradash_scope", None)
+    return found.snapshot.at if found else None
 
 
 @contextmanager

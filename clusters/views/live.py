@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from clusters.views.frame import scope_of, snapshot_of
 from ui.htmx import fragment_etag, not_modified, render_page_or_fragment
+from ui.lists import with_query
 from ui.moments import NotAMoment, moment_text
 from ui.past import set_in_the_past
 
@@ -61,7 +62,8 @@ class LivePage(Generic[P]):
         try:
             return self._read(request, *args, **kwargs)
         except NotAMoment as error:
-            page = render_to_string("400.html", {"reason": str(error)})
+            now_url = with_query(request.path, request.GET, at=None)
+            page = render_to_string("400.html", {"reason": str(error), "now_url": now_url})
             return HttpResponse(page, status=400, headers={"Cache-Control": "no-store"})
 
     def _read(self, request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:

@@ -108,6 +108,7 @@ class ClusterPage:
     # None: not read yet.
     nodes_total: int | None
     nodes_not_ready: tuple[str, ...]
+    is_past: bool
     may_change: bool
     are_pool_status_requests_made: bool
     grant_pool_status: str
@@ -138,7 +139,7 @@ def cluster_list(request: HttpRequest, scope: Scope) -> Live:
 def cluster_list_page(scope: Scope) -> ClusterListPage:
     """The list, from what the frame has read already."""
     lines = tuple(_cluster_line(row, scope) for row in scope.clusters)
-    return ClusterListPage(answer=_list_answer(lines), lines=lines)
+    return ClusterListPage(answer=_list_answer(lines, scope.snapshot), lines=lines)
 
 
 def _cluster_line(row: Cluster, scope: Scope) -> ClusterLine:
@@ -154,7 +155,9 @@ def _cluster_line(row: Cluster, scope: Scope) -> ClusterLine:
     )
 
 
-def _list_answer(lines: Sequence[ClusterLine]) -> str:
+def _list_answer(lines: Sequence[ClusterLine], snapshot: Snapshot) -> str:
+    if not lines and snapshot.at:
+        return _("No cluster was watched then.")
     if not lines:
         return _("No cluster is watched. Name one in DRADASH_CLUSTERS, or start with --simulated.")
     fine = sum(_is_fine(line) for line in lines)
@@ -210,6 +213,7 @@ def cluster_page(snapshot: Snapshot, row: Cluster, *, may_change: bool) -> Clust
         unread=_unread(row),
         nodes_total=nodes.object_count if nodes and nodes.last_synced_at else None,
         nodes_not_ready=_needing_attention(snapshot, NODE, row.pk),
+        is_past=snapshot.at is not None,
         may_change=may_change,
         are_pool_status_requests_made=queries.makes_pool_status_requests(row),
         grant_pool_status=grant_command("ResourcePoolStatusRequest"),

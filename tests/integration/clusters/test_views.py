@@ -307,7 +307,7 @@ def test_cluster_page_names_nodes_that_are_not_ready(visit: Visit, cluster: Clus
     page = visit(f"/clusters/{cluster.pk}/")
 
     assert page.facts()["Nodes"] == "3, 1 not ready: b"
-    assert page.links()["b"] == "/pools/?node=b"
+    assert page.links()["b"] == "/nodes/?cluster=prod&name=b"
 
 
 @pytest.mark.parametrize("gaps", [1, 3])

@@ -49,7 +49,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         found = dict(attrs)
         address = found.get("href") or found.get("hx-get")
-        if address and tag not in {"link", "script", "use"}:
+        # A form has the moment in a field.
+        if address and tag not in {"form", "link", "script", "use"}:
             (self.leaving if "data-leaves-moment" in found else self.links).append(address)
         if "data-live" in found:
             self.live.append(found.get("id") or tag)
@@ -188,10 +189,54 @@ def test_before_anything_was_read_nothing_is_shown_as_known(
     assert "Of that moment no pools are known." in found.text
 
 
+@pytest.mark.parametrize("path", ["/", "/clusters/"])
+def test_before_anything_was_watched_no_page_says_what_to_watch_now(
+    signed_in: Client, churn: Churn, path: str
+) -> None:
+    found = page(signed_in, path, at=NOON - HOUR)
+
+    assert "No cluster was watched" in found.text
+    assert "DRADASH_CLUSTERS" not in found.text
+
+
+def test_what_was_not_there_yet_is_not_found_and_leads_to_now(
+    signed_in: Client, churn: Churn
+) -> None:
+    path = f"/pools/{Pool.objects.get().id}/"
+
+    with time_machine.travel(NOON + HOUR, tick=False):
+        response = signed_in.get(path, {"at": moment_text(NOON - HOUR)})
+
+    found = Page(response.content.decode())
+    assert response.status_code == 404
+    assert "it was not there yet, or had not been read" in found.text
+    assert path in found.leaving
+    assert f"/pools/?at={moment_text(NOON - HOUR)}" in found.links
+
+
+def test_missing_page_of_what_is_no_moment_is_not_found(signed_in: Client) -> None:
+    response = signed_in.get("/nowhere/", {"at": "soon"})
+
+    assert response.status_code == 404
+    assert "There is nothing at this address." in Page(response.content.decode()).text
+
+
+def test_cluster_of_the_past_has_nothing_to_switch(client: Client, churn: Churn) -> None:
+    client.force_login(User.objects.create_superuser("root"))
+
+    then = page(client, f"/clusters/{churn.cluster.pk}/").text
+    with time_machine.travel(NOON + HOUR, tick=False):
+        now = Page(client.get(f"/clusters/{churn.cluster.pk}/").content.decode()).text
+
+    assert ("Pause reading" in now, "Pause reading" in then) == (True, False)
+    assert "Only an administrator" not in then
+
+
 @pytest.mark.parametrize("path", ["/", "/pools/", "/devices/", "/clusters/"])
 def test_what_is_no_moment_is_refused_with_what_to_write(signed_in: Client, path: str) -> None:
     response = signed_in.get(path, {"at": "soon"})
 
-    text = Page(response.content.decode()).text
+    found = Page(response.content.decode())
     assert response.status_code == 400
-    assert "“soon” is no time. Write 2h ago, -2h, or 2026-03-01T12:00:00Z." in text
+    assert "“soon” is no time. Write 2h ago, -2h, or 2026-03-01T12:00:00Z." in found.text
+    assert path in found.links

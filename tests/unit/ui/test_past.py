@@ -51,9 +51,9 @@ def test_page_in_the_past_leads_to_pages_of_the_same_moment_and_asks_for_no_news
     ("form", "expected"),
     [
         (
-            '<form method="get" action="/pools/"><input name="q"></form>',
+            '<form method="get" action="/pools/" hx-get="/pools/"><input name="q"></form>',
             (
-                f'<form method="get" action="/pools/?at={AT}">'
+                '<form method="get" action="/pools/" hx-get="/pools/">'
                 f'<input type="hidden" name="at" value="{AT}"><input name="q"></form>'
             ),
         ),
