@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
@@ -114,10 +115,15 @@ class Parameters:
         if not text:
             return None
         try:
-            return read_moment(text, now=now)
+            found = read_moment(text, now=now)
         except NotAMoment as error:
             self.refuse(AT, str(error))
             return None
+        days = settings.DRADASH.retention_days
+        if found < now - timedelta(days=days):
+            message = _("Everything is kept for %(days)s days. Write a later time.")
+            self.refuse(AT, message % {"days": days})
+        return found
 
     def step(self) -> timedelta | None:
         text = self.one("step")

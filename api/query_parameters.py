@@ -38,7 +38,8 @@ def _one(name: str, description: str, schema: Json, *, example: Any = None) -> O
 
 MOMENT = _one(
     "at",
-    "Everything as it was then: RFC 3339, or `-2h` counted back from now; not in the future. What it came to is in the header "
+    "Everything as it was then: RFC 3339, or `-2h` counted back from now; not in the future, nor older than "
+    "what is kept. What it came to is in the header "
     "Dradash-At. Without it: now.",
     _PAST,
     example="-2h",

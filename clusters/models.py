@@ -87,7 +87,7 @@ class ClusterKind(models.Model):
     object_count = models.IntegerField(null=True)
     # During a first read: how many objects have come so far.
     read_count = models.IntegerField(null=True)
-    # When it was read to the end for the first time: nothing is known of it from before.
+    # When it was read to the end for the first time since versions are kept: of before, not all is known.
     first_synced_at = models.DateTimeField(null=True)
     # The latest moment at which what we stored was known to be what the server has.
     last_synced_at = models.DateTimeField(null=True)

@@ -9,6 +9,8 @@ from typing import Final
 from django.utils.translation import gettext as _
 
 AT: Final = "at"
+# Older than anything that a cluster can tell, and far enough from where the calendar begins to count back from.
+EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _BACK: Final = re.compile(r"-(?P<count>[0-9]{1,8})(?P<unit>[smhdw])")
@@ -29,13 +31,13 @@ class NotAMoment(ValueError):
 
 
 def read_time(text: str, *, now: datetime) -> datetime | None:
-    """RFC 3339 with a zone, or `-24h` counted back from `now`; None for everything else."""
+    """RFC 3339 with a zone, or `-24h` counted back from `now`, from 1970 on; None for everything else."""
     if back := _BACK.fullmatch(text):
         return _back(back, now=now)
     if not _RFC_3339.fullmatch(text):
         return None
     try:
-        return datetime.fromisoformat(text.upper().replace(" ", "+")).astimezone(UTC)
+        return _not_too_early(datetime.fromisoformat(text.upper().replace(" ", "+")))
     except (ValueError, OverflowError):
         return None
 
@@ -65,7 +67,9 @@ def _ago(text: str, *, now: datetime) -> datetime | None:
 
 def _back(found: re.Match[str], *, now: datetime) -> datetime | None:
     try:
-        return now - timedelta(seconds=int(found["count"]) * _UNITS[found["unit"][0]])
+        return _not_too_early(
+            now - timedelta(seconds=int(found["count"]) * _UNITS[found["unit"][0]])
+        )
     except OverflowError:
         return None
 
@@ -75,6 +79,12 @@ def _plain(text: str) -> datetime | None:
     if found is None:
         return None
     try:
-        return datetime.fromisoformat(f"{found[1]}T{found[2]}{found[3] or ':00'}+00:00")
+        return _not_too_early(
+            datetime.fromisoformat(f"{found[1]}T{found[2]}{found[3] or ':00'}+00:00")
+        )
     except ValueError:
         return None
+
+
+def _not_too_early(found: datetime) -> datetime | None:
+    return found.astimezone(UTC) if found >= EARLIEST else None

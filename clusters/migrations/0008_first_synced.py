@@ -2,11 +2,8 @@
 
 from django.db import migrations, models
 
-# Of what was read before this was kept, no earlier moment than the cluster's own is known.
-FILL = """
-UPDATE clusters_clusterkind k SET first_synced_at = c.created_at
-FROM clusters_cluster c WHERE c.id = k.cluster_id AND k.last_synced_at IS NOT NULL
-"""
+# Versions are kept from about here on. What is there from before is only what has not changed since: nobody may take it for all there was.
+FILL = "UPDATE clusters_clusterkind SET first_synced_at = now() WHERE last_synced_at IS NOT NULL"
 
 
 class Migration(migrations.Migration):

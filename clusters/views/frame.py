@@ -18,6 +18,7 @@ from clusters import queries, registry
 from clusters.choices import CLUSTER, Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, Gap
 from kube.kinds import KINDS
+from ui.formatting import exact_time
 from ui.frame import Banner, ClusterChoice, Frame, Freshness, Past, time_control
 from ui.lists import with_query
 from ui.moments import AT, NotAMoment, moment_text, read_moment
@@ -272,7 +273,10 @@ def _past(scope: Scope, *, now_url: str) -> Past | None:
         return None
     names = scope.fresh.keys() & {row.pk for row in scope.rows}
     gaps = [gap for gap in scope.open_gaps if gap.cluster_id in names]
-    notes = [_past_gap(gap, scope) for gap in gaps]
+    notes = [
+        *(note for row in scope.rows if (note := _past_beginning(row, at=at))),
+        *(_past_gap(gap, scope) for gap in gaps),
+    ]
     if not scope.known:
         notes.append(_("No cluster was watched yet."))
     days = settings.DRADASH.retention_days
@@ -280,6 +284,17 @@ def _past(scope: Scope, *, now_url: str) -> Past | None:
         text = _("Everything is kept for %(days)s days, so of this moment something is missing.")
         notes.append(text % {"days": days})
     return Past(at=at, now_url=now_url, notes=notes)
+
+
+def _past_beginning(row: Cluster, *, at: datetime) -> str:
+    """Of a cluster that was not wholly read yet, or of which only what has not changed since is kept; else nothing."""
+    begun = [each.first_synced_at for each in row.kinds.all() if each.first_synced_at]
+    if not begun or max(begun) <= at:
+        return ""
+    text = _(
+        "%(name)s: what was so is kept from %(time)s on, so of this moment something is missing."
+    )
+    return text % {"name": row.name, "time": exact_time(max(begun))}
 
 
 def _past_gap(gap: Gap, scope: Scope) -> str:

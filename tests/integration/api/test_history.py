@@ -187,6 +187,15 @@ def test_history_with_an_invalid_value_says_what_to_write(
     assert refused_history(query) == (400, [{"parameter": parameter, "message": message}])
 
 
+@pytest.mark.parametrize("parameter", ["from", "to", "at"])
+def test_history_at_the_beginning_of_the_calendar_is_refused(
+    refused_history: Any, parameter: str
+) -> None:
+    status, errors = refused_history(f"{parameter}=0001-01-01T00:00:00Z")
+
+    assert (status, [each["parameter"] for each in errors]) == (400, [parameter])
+
+
 @pytest.mark.parametrize(("count", "status"), [(2000, 200), (2001, 400)])
 def test_history_of_too_many_changes_asks_for_a_step(
     api: Any, row: Pool, count: int, status: int

@@ -118,6 +118,11 @@ def test_answer_about_the_past_names_its_moment(api: Client) -> None:
             "2999-01-01T00:00:00Z",
             "2999-01-01T00:00:00Z is in the future. Write a time before now, such as 2h ago.",
         ),
+        (
+            "0001-01-01T00:00:00Z",
+            "“0001-01-01T00:00:00Z” is no time. Write 2h ago, -2h, or 2026-03-01T12:00:00Z.",
+        ),
+        ("-31d", "Everything is kept for 30 days. Write a later time."),
     ],
 )
 def test_what_is_no_moment_is_refused(api: Client, text: str, message: str) -> None:
@@ -127,6 +132,18 @@ def test_what_is_no_moment_is_refused(api: Client, text: str, message: str) -> N
         400,
         [{"parameter": "at", "message": message}],
     )
+
+
+def test_what_is_kept_only_from_later_on_is_not_taken_for_all_there_was(api: Client) -> None:
+    churn = Churn(1)
+    churn.cluster.kinds.update(first_synced_at=NOON + timedelta(minutes=1))
+
+    with time_machine.travel(NOON + timedelta(hours=1), tick=False):
+        then = api.get(reverse("api:pools"), {"at": "-1h"}).json()
+        later = api.get(reverse("api:pools"), {"at": "-59m"}).json()
+
+    assert (then["stale"], then["freshness"][0]["observed_at"]) == (True, None)
+    assert later["freshness"][0]["observed_at"] is not None
 
 
 def test_next_page_is_of_the_same_moment(api: Client) -> None:

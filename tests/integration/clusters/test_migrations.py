@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.utils import timezone
 
 from tests.factories.clusters import NOON
 
@@ -48,3 +49,20 @@ def test_what_was_said_of_failures_is_kept_without_the_reason_of_the_gap(
     )
     assert after.get_model("clusters", "ClusterKind").objects.get().failure == said("Garbled.")
     assert after.get_model("clusters", "Gap").objects.get().failure == failure
+
+
+def test_past_begins_when_it_is_kept_and_not_when_the_cluster_was_first_read(
+    migrate: Migrate,
+) -> None:
+    before = migrate("clusters", "0007_fewer_indexes")
+    cluster = before.get_model("clusters", "Cluster").objects.create(name="one", created_at=NOON)
+    kinds = before.get_model("clusters", "ClusterKind").objects
+    kinds.create(cluster_id=cluster.pk, kind="Node", last_synced_at=NOON)
+    kinds.create(cluster_id=cluster.pk, kind="ResourceClaim")
+    migrated_at = timezone.now()
+
+    after = migrate("clusters", "0008_first_synced")
+
+    found = after.get_model("clusters", "ClusterKind").objects
+    assert found.get(kind="Node").first_synced_at > migrated_at
+    assert found.get(kind="ResourceClaim").first_synced_at is None

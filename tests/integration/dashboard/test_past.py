@@ -180,6 +180,22 @@ def test_banner_says_what_was_missed_at_that_moment(signed_in: Client, churn: Ch
     assert sentence not in later.text
 
 
+def test_banner_says_that_what_was_is_kept_from_a_later_moment_on(
+    signed_in: Client, churn: Churn
+) -> None:
+    """As of a cluster that was followed already when versions were not kept yet."""
+    churn.cluster.kinds.update(first_synced_at=NOON + MINUTE)
+
+    then, later = page(signed_in, "/pools/"), page(signed_in, "/pools/", at=NOON + MINUTE)
+
+    sentence = (
+        "one: what was so is kept from 29 Nov 2026 12:01:00 UTC on, so of this moment something"
+        " is missing."
+    )
+    assert sentence in then.text
+    assert sentence not in later.text
+
+
 def test_before_anything_was_read_nothing_is_shown_as_known(
     signed_in: Client, churn: Churn
 ) -> None:
@@ -230,6 +246,27 @@ def test_cluster_of_the_past_has_nothing_to_switch(client: Client, churn: Churn)
 
     assert ("Pause reading" in now, "Pause reading" in then) == (True, False)
     assert "Only an administrator" not in then
+
+
+@pytest.mark.parametrize("path", ["/nothing/", "/pools/nothing/", "/api/v1/docs/"])
+@pytest.mark.parametrize("at", ["soon", "2999-01-01T00:00:00Z", "\0"])
+def test_page_that_answers_for_no_moment_takes_no_notice_of_one(
+    signed_in: Client, churn: Churn, path: str, at: str
+) -> None:
+    plain, asked = signed_in.get(path), signed_in.get(path, {"at": at})
+
+    title = plain.content.decode().partition("</title>")[0]
+    assert asked.status_code == plain.status_code
+    assert asked.content.decode().partition("</title>")[0] == title
+
+
+def test_moment_at_the_beginning_of_the_calendar_is_refused(
+    signed_in: Client, churn: Churn
+) -> None:
+    response = signed_in.get("/", {"at": "0001-01-01T00:00:00Z"})
+
+    assert response.status_code == 400
+    assert "“0001-01-01T00:00:00Z” is no time." in Page(response.content.decode()).text
 
 
 @pytest.mark.parametrize("path", ["/", "/pools/", "/devices/", "/clusters/"])

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ui.moments import NotAMoment, moment_text, read_moment, read_time
+from ui.moments import EARLIEST, NotAMoment, moment_text, read_moment, read_time
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -26,6 +26,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
         (" 3  Days ago ", NOW - timedelta(days=3)),
         ("1 minute ago", NOW - timedelta(minutes=1)),
         ("2026-03-01T12:00:00Z", NOW),
+        ("1970-01-01T00:00:00Z", EARLIEST),
     ],
 )
 def test_moment_is_read(text: str, expected: datetime) -> None:
@@ -43,6 +44,9 @@ def test_moment_is_read(text: str, expected: datetime) -> None:
         "2026-03-01T25:00:00Z",
         "-99999999d",
         "99999999 weeks ago",
+        "0001-01-01T00:00:00Z",
+        "1969-12-31 23:59",
+        "-6000w",
         "\0",
         "1" * 5000,
     ],
@@ -72,6 +76,8 @@ def test_text_of_a_moment_is_read_as_the_same() -> None:
     assert read_moment(moment_text(moment), now=NOW) == moment
 
 
-@pytest.mark.parametrize("text", ["2h ago", "2026-03-01 11:00", "", "nonsense"])
+@pytest.mark.parametrize(
+    "text", ["2h ago", "2026-03-01 11:00", "", "nonsense", "0001-01-01T00:00:00Z", "-6000w"]
+)
 def test_time_of_a_range_is_written_for_programs_alone(text: str) -> None:
     assert read_time(text, now=NOW) is None
