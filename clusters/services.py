@@ -448,7 +448,7 @@ def close_gaps(cluster_id: int, kinds: Sequence[str], *, now: datetime) -> int:
 
 
 class Changing:
-    """What a transaction about one cluster touches of what pages show."""
+    """The subjects of which a transaction about one cluster has written rows."""
 
     def __init__(self, subjects: Iterable[str]) -> None:
         self.subjects = set(subjects)

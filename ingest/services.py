@@ -224,13 +224,13 @@ def discover_cluster(
         found = discover(connection, previous=previous)
     with transaction.atomic():
         clusters.record_discovery(cluster.pk, found, now=clock())
-        if previous is not None and _bearing(previous) != _bearing(found):
+        if previous is not None and _basis_of_figures(previous) != _basis_of_figures(found):
             with open_cursor() as cursor:
                 derive.mark_all_dirty(cursor, cluster.pk)
     return found
 
 
-def _bearing(capabilities: Capabilities) -> tuple[Release | None, frozenset[str]]:
+def _basis_of_figures(capabilities: Capabilities) -> tuple[Release | None, frozenset[str]]:
     return release_of(capabilities), frozenset(capabilities.resources)
 
 

@@ -1,4 +1,4 @@
-"""How this process ends within moments, whatever its threads wait for: nothing here needs a second of time to be left in order."""
+"""How this process ends within moments, whatever its threads wait for: nothing has to be finished first."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ class Writer:
         *,
         now: datetime,
     ) -> None:
-        """Current tables and figures after what has changed."""
+        """Bring rows and figures up to date with what has changed."""
         change.touch(*(each.change.kind for each in changed))
         changes = Changes(self.cluster_id)
         dirty = self._record(cursor, changed, now=now, changes=changes)

@@ -1,4 +1,4 @@
-"""Living objects from the log, as if each had come just now: for rows of them that are made in another way than before."""
+"""Living objects from the log, given as if each had changed just now, so that their rows can be made anew."""
 
 from __future__ import annotations
 

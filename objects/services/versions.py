@@ -1,4 +1,4 @@
-"""Rows that keep their past: one function writes every derived table, closes what it replaces, and tells what changed.
+"""Rows that keep their past: this module alone writes derived tables, closes what it replaces, and tells what changed.
 
 A table has its current rows. What a row was before stands in `<table>_closed`: the same columns, and `until` when it ended. Both are
 written by one statement, so that at each moment an id has one version or none.
@@ -105,7 +105,8 @@ def merge(
 ) -> list[Change]:
     """Bring the table to these rows, each key and then values, and close the versions that end; equal rows are left alone.
 
-    `only` names the values that are given, of rows that are there already. Nothing but `is_wanted` changes travels back.
+    `only` names the values that are given, of rows that are there already. Changes come back only if
+    `is_wanted`: to carry them from Postgres costs time.
     """
     values = tuple(table.values if only is None else only)
     columns = {**table.key, **{name: table.values[name] for name in values}}

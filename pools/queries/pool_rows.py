@@ -24,7 +24,7 @@ from ui.snapshot import Snapshot
 def pools(snapshot: Snapshot, wanted: PoolFilter) -> QuerySet[Pool]:
     """The pools that match, with the columns that POOL_ORDERS sorts by."""
     return Pool.objects.filter(pool_condition(wanted)).annotate(
-        # Ascending as the names beside it: the worst first.
+        # Negated, so that the worst come first in an ascending order, as the names beside it need.
         calm_sort=F("severity") * -1,
         node_sort=Coalesce("node_name", Value(""), output_field=TextField()),
         available_sort=Coalesce("devices_available", Value(-1), output_field=IntegerField()),

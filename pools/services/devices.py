@@ -95,7 +95,7 @@ def _append(
     now: datetime,
     wants: Wants,
 ) -> list[Change]:
-    """Of pools that are new there is nothing to compare with, so their devices need no detour, which costs as much again."""
+    """Of pools that are new there is nothing to compare with, so their rows are appended; a merge would cost twice that."""
     places = [(each, device) for each in found for device in each.pool.devices]
     ids = versions.take_ids(cursor, PUBLISHED_DEVICES, len(places))
     numbered = list(zip(ids, places, strict=True))

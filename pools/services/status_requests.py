@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # The first release whose servers answer at all.
 _FIRST: Final = Release(1, 36)
-# Of revisions.
+# What revisions of these rows are counted by.
 SUBJECT: Final = RESOURCE_POOL_STATUS_REQUEST.name
 
 
