@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from pytest_django import Settings
 
+from clusters.models import Lease
 from ingest import pool_status
 from pools.models import PoolStatusAnswer, PoolStatusRequest
 from tests.cluster.client import Document
@@ -16,7 +17,7 @@ from tests.cluster.intended import SUBTRACTED_TWICE, TAINTED_FITS, TAINTED_IN_US
 from tests.cluster.objects import claim, device, held_claim, resource_slice, taint
 from tests.cluster.product import Product, clock, eventually, process_environment, wait_for_right
 from tests.cluster.rights import role_without, shipped_rights
-from ui.words import all_words_of
+from ui.words import all_words_of, reason_of, words_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,7 +72,7 @@ def differences() -> dict[tuple[str, str], list[tuple[object, ...]] | None]:
     return {
         (each.pool_name, each.request.pool_name): None
         if each.differences is None
-        else [(d["field"], d["ours"], d["server"], d["reason"]) for d in each.differences]
+        else [(d["field"], d["ours"], d["server"], reason_of(d)) for d in each.differences]
         for each in PoolStatusAnswer.objects.select_related("request")
     }
 
@@ -139,7 +140,7 @@ def test_incomplete_pool_blocks_its_driver_and_the_rest_is_asked_pool_by_pool(
         ("whole", "answered", True),
     ]
     blocked = PoolStatusRequest.objects.earliest("id").blocked_by
-    assert sorted((each["pool"], each["reason"]) for each in blocked) == [
+    assert sorted((each["pool"], words_of(each)) for each in blocked) == [
         ("half", "incomplete: 1 of 2 slices"),
         ("zero", "generation 0, which the server cannot write into its answer"),
     ]
@@ -177,6 +178,8 @@ def test_request_of_a_killed_process_is_taken_away_by_the_next(silent_plane: Con
         eventually(lambda: silent_plane.list(KIND))
         killed.kill()
     PoolStatusRequest.objects.update(created_at="2026-01-01T00:00:00Z")
+    # Whoever is killed gives nothing back: its lease runs out.
+    Lease.objects.update(expires_at="2026-01-01T00:00:00Z")
 
     ask(product)
 
