@@ -68,8 +68,9 @@ class Coverage:
         return min(known) if known and len(known) == len(moments) else None
 
     def is_stale(self) -> bool:
-        """Whether figures of any of these clusters are older than they should be."""
-        return any(fresh.is_stale(self.moment) for fresh in self.freshness.values())
+        """Whether figures of any of these clusters are older than they should be; of no cluster nothing is known at all."""
+        known = self.freshness.values()
+        return not known or any(fresh.is_stale(self.moment) for fresh in known)
 
 
 def read_coverage(snapshot: Snapshot) -> Coverage:

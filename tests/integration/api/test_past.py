@@ -110,6 +110,18 @@ def test_answer_about_the_past_names_its_moment(api: Client) -> None:
     assert past["ETag"] != now["ETag"]
 
 
+def test_moment_before_any_cluster_was_known_is_stale(api: Client) -> None:
+    churn = Churn(1)
+    with time_machine.travel(churn.now + timedelta(hours=1), tick=False):
+        before = api.get(reverse("api:pools"), {"at": "-2h"})
+
+    assert (before["Dradash-Stale"], before.json()["stale"], before.json()["freshness"]) == (
+        "true",
+        True,
+        [],
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
