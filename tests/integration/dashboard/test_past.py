@@ -34,13 +34,16 @@ HOUR = timedelta(hours=1)
 
 @dataclass
 class Page(HTMLParser):
-    """Addresses, and the parts that ask for news."""
+    """Addresses, the parts that ask for news, and what is read in it."""
 
     html: str
     links: list[str] = field(default_factory=list)
     leaving: list[str] = field(default_factory=list)
     live: list[str] = field(default_factory=list)
     text: str = ""
+    # Of its content alone, without how old something is.
+    figures: str = ""
+    _inside: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -48,6 +51,8 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         found = dict(attrs)
+        if tag in {"main", "time"}:
+            self._inside.append(tag)
         address = found.get("href") or found.get("hx-get")
         # A form has the moment in a field.
         if address and tag not in {"form", "link", "script", "use"}:
@@ -55,8 +60,14 @@ class Page(HTMLParser):
         if "data-live" in found:
             self.live.append(found.get("id") or tag)
 
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._inside:
+            self._inside.remove(tag)
+
     def handle_data(self, data: str) -> None:
-        self.text += f" {data.strip()}" if data.strip() else ""
+        words = f" {data.strip()}" if data.strip() else ""
+        self.text += words
+        self.figures += words if self._inside == ["main"] else ""
 
 
 @pytest.fixture
@@ -277,3 +288,35 @@ def test_what_is_no_moment_is_refused_with_what_to_write(signed_in: Client, path
     assert response.status_code == 400
     assert "“soon” is no time. Write 2h ago, -2h, or 2026-03-01T12:00:00Z." in found.text
     assert path in found.links
+
+
+LISTS = ("/pools/", "/devices/", "/resource-slices/", "/nodes/", "/device-classes/")
+
+
+def figures(client: Client, now: Any, *, at: str = "") -> dict[str, str]:
+    """What each list shows, by its address."""
+    with time_machine.travel(now, tick=False):
+        return {
+            path: Page(client.get(path, {"at": at} if at else {}).content.decode()).figures
+            for path in LISTS
+        }
+
+
+def live_figures(client: Client, made: Churn, count: int) -> dict[Any, dict[str, str]]:
+    """By moment, each a dozen changes after the one before."""
+    found = {}
+    for _ in range(count):
+        made.steps(12)
+        found[made.now] = figures(client, made.now)
+    return found
+
+
+def test_lists_at_five_moments_show_what_they_showed_then(signed_in: Client) -> None:
+    made = Churn(3)
+    live = live_figures(signed_in, made, 5)
+
+    past = {moment: figures(signed_in, made.now + HOUR, at=moment_text(moment)) for moment in live}
+
+    assert past == live
+    # They had something to show, and not the same each time.
+    assert len({repr(found) for found in live.values()}) == 5
