@@ -512,6 +512,18 @@ def test_device_class_is_read() -> None:
     assert messages(parsed) == ["spec.selectors[1].cel.expression should be text, but is null"]
 
 
+def test_device_class_with_an_expression_that_is_no_text_names_it_once() -> None:
+    obj = {
+        "metadata": {"name": "gpu", "uid": "u"},
+        "spec": {"selectors": [{"cel": {"expression": 3}}, {"cel": {"expression": "true"}}]},
+    }
+
+    parsed = parse_device_class(obj)
+
+    assert parsed.value == DeviceClass("gpu", "u", selectors=("true",), problems=parsed.problems)
+    assert messages(parsed) == ["spec.selectors[0].cel.expression should be text, but is a number"]
+
+
 @pytest.mark.parametrize(
     ("conditions", "is_ready"),
     [
