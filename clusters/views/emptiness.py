@@ -30,6 +30,11 @@ class Emptiness:
     command: str = ""
     hint: str = ""
 
+    @property
+    def is_unknown(self) -> bool:
+        """Nothing was read that could be counted: none is not known to be there, which is not the same as none."""
+        return self.reason not in {"none", "no-driver", "no-match"}
+
 
 def emptiness(scope: Scope, *, noun: Promise | str, kind: str = RESOURCE_SLICE.name) -> Emptiness:
     """Why nothing is there to list, by how far `kind` was read."""

@@ -214,6 +214,7 @@ def test_before_anything_was_read_nothing_is_shown_as_known(
 
     assert "No cluster was watched yet." in found.text
     assert "Of that moment no pools are known." in found.text
+    assert "0 of 0 pools" not in found.text
 
 
 @pytest.mark.parametrize("path", ["/", "/clusters/"])
