@@ -121,7 +121,13 @@ def test_restarted_api_server_expires_older_resource_version(
     name = f"restart-{sig.name.lower()}"
     old, _ = control_plane.apply([config_map(name), config_map(f"{name}-later")])
     old_version = old["metadata"]["resourceVersion"]
-    before = control_plane.client.watch("ConfigMap", resource_version=old_version, seconds=1)
+    # Controllers write ConfigMaps of their own: one into each new namespace.
+    before = control_plane.client.watch(
+        "ConfigMap",
+        resource_version=old_version,
+        seconds=1,
+        fieldSelector=f"metadata.name={name}-later",
+    )
     assert [event["type"] for event in before] == ["ADDED"]
 
     control_plane.restart_api_server(sig)
@@ -175,6 +181,8 @@ def test_revoked_right_is_forbidden(control_plane: ControlPlane) -> None:
 
 
 def test_user_of_kubeconfig_has_no_rights(control_plane: ControlPlane) -> None:
+    control_plane.wipe()
+
     with pytest.raises(subprocess.CalledProcessError) as caught:
         control_plane.kubectl("get", "resourceslices", user="nobody")
 
