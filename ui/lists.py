@@ -92,9 +92,11 @@ class ListView:
     filter_text: str
     # Parameters that the filter form carries on unseen.
     kept: Sequence[tuple[str, str]]
-    # Rows in all; None when not counted, `is_count_exact` False when it is a lower bound.
+    # Rows that match; None when not counted, `is_count_exact` False when it is a lower bound.
     count: int | None
     is_count_exact: bool
+    # Rows that there are without any filter; None when not counted.
+    total: int | None
     shown: int
     next_url: str
     previous_url: str
@@ -168,6 +170,7 @@ def list_view(
     shown: int,
     count: int | None = None,
     is_count_exact: bool = True,
+    total: int | None = None,
     filters: Sequence[Filter] = (),
     labels: Mapping[str, str] | None = None,
     next_cursor: str | None = None,
@@ -196,6 +199,7 @@ def list_view(
         ],
         count=count,
         is_count_exact=is_count_exact,
+        total=total,
         shown=shown,
         next_url=_page_url(path, query, next_cursor),
         previous_url=_page_url(path, query, previous_cursor),

@@ -1,6 +1,6 @@
 """Why a list is empty, as far as what was read tells."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from clusters.choices import ReadState
 from clusters.views.frame import Scope, grant_command
 from kube.kinds import RESOURCE_SLICE
+from ui.lists import Chip
 
 _REASONS: Final[Mapping[str, str]] = {
     ReadState.WATCHING: "none",
@@ -29,6 +30,9 @@ class Emptiness:
     noun: Promise | str
     command: str = ""
     hint: str = ""
+    # Filters without any one of which something would match, and how many rows there are without all of them.
+    culprits: Sequence[Chip] = ()
+    total: int | None = None
 
     @property
     def is_unknown(self) -> bool:

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from clusters import registry
 from clusters.views.emptiness import Emptiness, emptiness, no_such_cluster
 from clusters.views.live import Live, LivePage, live_page
+from clusters.views.narrowing import culprits, unfiltered_count
 from kube.kinds import RESOURCE_SLICE
 from ui.lists import CURSOR, SORT, Choice, Column, Export, Filter, ListView, list_view
 from ui.paging import InvalidCursor, Page, keyset_page
@@ -160,6 +161,7 @@ def _answered(shown: _Shown[M, W], request: HttpRequest, scope: Scope, wanted: W
     found = listing.query(scope.snapshot, wanted)
     page, notes = _rows(listing, query, found)
     made = shown.content(Asked(scope, query, wanted, found, page.rows))
+    total = unfiltered_count(listing, scope.snapshot, query, wanted)
     columns = _columns(made.columns or listing.columns, scope)
     frame = list_view(
         id=listing.id,
@@ -169,6 +171,7 @@ def _answered(shown: _Shown[M, W], request: HttpRequest, scope: Scope, wanted: W
         noun=str(listing.noun),
         shown=len(page.rows),
         count=made.count,
+        total=total,
         filters=_selects(listing.parameters, query, made.facets),
         labels=_labels(listing.parameters),
         next_cursor=page.next_cursor,
@@ -184,15 +187,17 @@ def _answered(shown: _Shown[M, W], request: HttpRequest, scope: Scope, wanted: W
         answer=made.answer,
         rows_template=listing.rows,
         rows=_row_values(made.lines, columns, scope),
-        empty=None if page.rows else _why_empty(shown, scope, is_filtered=frame.is_filtered),
+        empty=None if page.rows else _why_empty(shown, scope, frame),
         above=made.above,
         more=made.more,
     )
 
 
-def _why_empty(shown: _Shown[M, W], scope: Scope, *, is_filtered: bool) -> Emptiness:
-    if is_filtered:
-        return Emptiness("no-match", shown.listing.noun)
+def _why_empty(shown: _Shown[M, W], scope: Scope, frame: ListView) -> Emptiness:
+    # Where there is nothing without a filter either, it is not the filters that leave none.
+    if frame.is_filtered and frame.total != 0:
+        found = culprits(shown.listing, scope.snapshot, frame.chips)
+        return Emptiness("no-match", shown.listing.noun, culprits=found, total=frame.total)
     if shown.why_empty:
         return shown.why_empty(scope)
     is_kind = registry.watched_kind(shown.listing.subject) is not None

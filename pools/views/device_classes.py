@@ -44,7 +44,7 @@ def _content(asked: Asked[DeviceClass, DeviceClassFilter]) -> Content:
     count = asked.found.count()
     text = ngettext("%(n)s device class.", "%(n)s device classes.", count)
     return Content(
-        answer=text % {"n": number(count)},
+        answer=text % {"n": number(count)} if count else "",
         lines=[
             DeviceClassLine(row, asked.scope.name_of(row.cluster_id), problems_of(row))
             for row in asked.rows

@@ -183,6 +183,8 @@ def _added(values: Sequence[Any]) -> int | None:
 
 def _list_answer(readiness: Mapping[str, int]) -> str:
     total = sum(readiness.values())
+    if not total:
+        return ""
     words = [ngettext("%(n)s node.", "%(n)s nodes.", total) % {"n": number(total)}]
     if count := readiness.get("not_ready"):
         text = ngettext("%(n)s is not ready.", "%(n)s are not ready.", count)

@@ -29,7 +29,7 @@ def _content(asked: Asked[ResourceSlice, SliceFilter]) -> Content:
     count = asked.found.count()
     text = ngettext("%(n)s resource slice.", "%(n)s resource slices.", count)
     return Content(
-        answer=text % {"n": number(count)},
+        answer=text % {"n": number(count)} if count else "",
         lines=_lines(asked),
         count=count,
         kubectl=get_resource_slices(scope.only, drivers=wanted.drivers, nodes=wanted.nodes),

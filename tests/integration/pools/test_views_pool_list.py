@@ -275,7 +275,7 @@ def test_pool_list_pages_by_cursor(visit: Visit) -> None:
     back = visit(second.one("a", rel="prev").attributes["href"])
 
     assert (len(first.rows()), names(second), names(back)) == (50, ["node-50"], names(first))
-    assert second.one("p", class_="list-count").text == "1 of 51 pools"
+    assert second.one("p", class_="list-count").text == "1 of 51 that match, of 51 pools"
 
 
 def test_pool_list_exports_the_present_view(visit: Visit, viewer: Client) -> None:
@@ -375,8 +375,12 @@ def test_pool_list_without_a_match_offers_to_drop_the_filters(visit: Visit) -> N
 
     empty = visit("/pools/?q=absent&cluster=prod").one("div", class_="empty-state")
 
-    assert empty.one("p", class_="empty-title").text == "No pools match these filters."
-    assert empty.links() == {"Drop all filters": "/pools/?cluster=prod"}
+    assert [line.text for line in empty.all("p")] == [
+        "No pools match these filters.",
+        "Without any filter there is 1.",
+        "Drop “absent”",
+    ]
+    assert empty.links() == {"Drop “absent”": "/pools/?cluster=prod"}
 
 
 def test_pool_list_forbidden_shows_the_line_that_grants_it(visit: Visit) -> None:
