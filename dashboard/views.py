@@ -4,9 +4,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from urllib.parse import urlencode
 
 from django.core.cache import caches
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -18,7 +20,7 @@ from clusters.views.live import Live, live_page
 from dashboard.sparklines import Point, Sparkline, sparkline
 from pools import queries
 from pools.models import Allocation
-from pools.queries import DriverFigures, PoolFilter
+from pools.queries import DriverFigures, PoolFilter, UnavailableDevices
 from pools.views.counted import counted, uncounted_words
 from pools.views.shared import ShownProblem, named_problems
 from ui.formatting import number
@@ -40,6 +42,9 @@ class DriverLine:
 
     figures: DriverFigures
     devices: dict[str, int | None]
+    # Of the lists of its pools and of its devices, to which further filters can be added.
+    pools_url: str
+    devices_url: str
     fits: str
     trend: Sparkline | None
     fresh: Freshness
@@ -57,6 +62,17 @@ class ClusterLine:
 
 
 @dataclass(frozen=True, slots=True)
+class UnavailableLine:
+    """Devices that no claim gets that does not tolerate their taint, and what set it."""
+
+    found: UnavailableDevices
+    cluster_name: str
+    # Addresses of the list of exactly these devices, and of those of one rule of them.
+    url: str
+    rules: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class OverviewPage:
     """What the overview shows."""
 
@@ -65,13 +81,19 @@ class OverviewPage:
     devices: dict[str, int | None]
     drivers: tuple[DriverLine, ...]
     problems: tuple[ShownProblem, ...]
-    has_more_problems: bool
+    # None: all are shown; else how many pools have one.
+    problem_count: int | None
+    unavailable: tuple[UnavailableLine, ...]
+    has_more_unavailable: bool
     unpublished: tuple[Allocation, ...]
     has_more_unpublished: bool
     clusters: tuple[ClusterLine, ...]
     empty: Emptiness | None
     has_several_clusters: bool
     source: str
+    # Of the list of devices in a state, which ends it, and of the pools with a problem.
+    states_url: str
+    problems_url: str
 
 
 @live_page(page="dashboard/overview.html", fragment="dashboard/_overview.html")
@@ -89,19 +111,27 @@ def overview_page(scope: Scope) -> OverviewPage:
     fits = queries.partition_figures(scope.snapshot, ids)
     trends = _trends(scope)
     pools = queries.troubled_pools(scope.snapshot, chosen, limit=SHOWN + 1)
+    starts = queries.problem_starts(scope.snapshot, pools[:SHOWN])
+    unavailable = queries.unavailable_reasons(scope.snapshot, ids, limit=SHOWN + 1)
     lost = list(queries.unpublished_allocations(scope.snapshot, ids)[: SHOWN + 1])
     return OverviewPage(
         answer=_answer(figures),
         devices=_known_devices(figures),
         drivers=tuple(_driver_line(each, scope, fits=fits, trends=trends) for each in figures),
-        problems=tuple(problem for pool in pools[:SHOWN] for problem in named_problems(pool)[:1]),
-        has_more_problems=len(pools) > SHOWN,
+        problems=tuple(
+            problem for pool in pools[:SHOWN] for problem in named_problems(pool, starts)[:1]
+        ),
+        problem_count=_problem_count(figures) if len(pools) > SHOWN else None,
+        unavailable=tuple(_unavailable_line(each, scope) for each in unavailable[:SHOWN]),
+        has_more_unavailable=len(unavailable) > SHOWN,
         unpublished=tuple(lost[:SHOWN]),
         has_more_unpublished=len(lost) > SHOWN,
         clusters=tuple(_cluster_line(each, scope) for each in scope.shown),
         empty=None if figures else emptiness(scope, noun=_("pools")),
         has_several_clusters=len(scope.shown) > 1,
         source=scope.source,
+        states_url=_list_url("pools:device_list", cluster=scope.chosen_name, state=""),
+        problems_url=_list_url("pools:list", cluster=scope.chosen_name, problem="serious"),
     )
 
 
@@ -113,6 +143,35 @@ def _known_devices(figures: Sequence[DriverFigures]) -> dict[str, int | None]:
     totals = [each.total for each in figures]
     seen = sum(each.seen for each in figures)
     return {**known, "seen": seen, "total": None if None in totals else seen}
+
+
+def _problem_count(figures: Sequence[DriverFigures]) -> int:
+    return sum(each.pools_with_problems for each in figures)
+
+
+def _unavailable_line(found: UnavailableDevices, scope: Scope) -> UnavailableLine:
+    name = scope.name_of(found.cluster_id)
+    asked = {
+        "cluster": name,
+        "driver": found.driver,
+        "state": "unavailable",
+        "taint": found.taint_key,
+    }
+    return UnavailableLine(
+        found=found,
+        cluster_name=name,
+        url=_list_url("pools:device_list", **asked),
+        rules=tuple(
+            (rule, _list_url("pools:device_list", **asked, taint_rule=rule))
+            for rule in found.rules
+        ),
+    )
+
+
+def _list_url(name: str, *, cluster: str, **asked: str) -> str:
+    """A list of what the overview counts: of the chosen cluster, or of all that are in view."""
+    chosen = {"cluster": cluster} if cluster else {}
+    return f"{reverse(name)}?{urlencode({**chosen, **asked})}"
 
 
 Trends = Mapping[tuple[int, str], Sequence[Point]]
@@ -141,10 +200,13 @@ def _driver_line(
 ) -> DriverLine:
     fresh = scope.fresh[figures.cluster_id]
     key = (figures.cluster_id, figures.driver)
+    asked = {"cluster": figures.cluster_name, "driver": figures.driver}
     points = [*trends.get(key, ()), Point(scope.moment, figures.available)]
     return DriverLine(
         figures=figures,
         devices=_known_devices([figures]),
+        pools_url=_list_url("pools:list", **asked),
+        devices_url=_list_url("pools:device_list", **asked),
         fits=_fits(figures, fits.get(key, ())),
         trend=sparkline(points, now=scope.moment, top=figures.known_total),
         fresh=fresh,

@@ -60,6 +60,20 @@ DEVICES: Listing[Device, DeviceFilter] = Listing(
             true_label=_("tainted"),
             false_label=_("not tainted"),
         ),
+        Text(
+            name="taint",
+            field="taints",
+            label=_("taint"),
+            meaning=_("Key of a taint that the device has."),
+            example="example.com/maintenance",
+        ),
+        Text(
+            name="taint_rule",
+            field="taint_rules",
+            label=_("taint rule"),
+            meaning=_("Name of a DeviceTaintRule that taints the device."),
+            example="node-7-maintenance",
+        ),
         POOL,
         Text(
             name="device",

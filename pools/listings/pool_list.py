@@ -38,16 +38,19 @@ POOLS: Listing[Pool, PoolFilter] = Listing(
             name="problem",
             field="problems",
             label=_("Problem"),
-            meaning=_("Code of a problem; `any` or `none`."),
+            meaning=_(
+                "Code of a problem; `serious` is an error or a warning, `any` a note too; or `none`."
+            ),
             example="incomplete_pool",
             any_label=_("problems or not"),
             choices={
-                "any": _("with any problem"),
+                "any": _("with any problem or note"),
+                "serious": _("with an error or a warning"),
                 "none": _("without a problem"),
                 **{code: code.replace("_", " ") for code in CODES},
             },
             are_all_offered=False,
-            always_offered=("any", "none"),
+            always_offered=("serious", "any", "none"),
         ),
         Flag(
             name="complete",

@@ -44,6 +44,7 @@ from pools.queries.pool_rows import (
     pools_of_keys,
     troubled_pools,
 )
+from pools.queries.problem_starts import ProblemStart, ProblemStarts, problem_starts
 from pools.queries.slice_rows import resource_slice, slice_of_device, slices, slices_of_pool
 from pools.queries.status_rows import (
     answers,
@@ -53,6 +54,7 @@ from pools.queries.status_rows import (
     status_request,
     status_requests,
 )
+from pools.queries.unavailable import UnavailableDevices, unavailable_reasons
 from pools.queries.wanted import (
     DEVICE_ORDERS,
     POOL_ORDERS,
@@ -85,8 +87,11 @@ __all__ = [
     "PartitionFigures",
     "PoolFilter",
     "PoolIds",
+    "ProblemStart",
+    "ProblemStarts",
     "SliceFilter",
     "StatusFilter",
+    "UnavailableDevices",
     "answers",
     "attribute_names",
     "availability",
@@ -113,6 +118,7 @@ __all__ = [
     "pool_samples",
     "pools",
     "pools_of_keys",
+    "problem_starts",
     "resource_slice",
     "same_hardware",
     "slice_of_device",
@@ -121,5 +127,6 @@ __all__ = [
     "status_request",
     "status_requests",
     "troubled_pools",
+    "unavailable_reasons",
     "unpublished_allocations",
 ]

@@ -18,6 +18,7 @@ from django.db.models.functions import Coalesce
 from django.db.models.lookups import In
 
 from clusters import queries as cluster_queries
+from pools.choices import Severity
 from pools.queries.wanted import (
     AttributeMatch,
     CapacityMatch,
@@ -64,6 +65,8 @@ def _path_exists(column: str, path: str, variables: Mapping[str, Any]) -> Q:
 def _problem_condition(code: str) -> Q:
     if code == "any":
         return Q(severity__gt=0)
+    if code == "serious":
+        return Q(severity__gte=Severity.WARNING)
     if code == "none":
         return Q(severity=0)
     return Q(problem_codes__contains=[code])
@@ -105,12 +108,7 @@ def device_condition(wanted: DeviceFilter) -> Q:
         condition &= Q(pool_name__in=wanted.pools)
     if wanted.devices:
         condition &= Q(name__in=wanted.devices)
-    if wanted.states:
-        condition &= Q(state__in=wanted.states)
-    if wanted.is_partly_used is not None:
-        condition &= Q(is_partly_used=wanted.is_partly_used)
-    if wanted.is_tainted is not None:
-        condition &= ~Q(taints=[]) if wanted.is_tainted else Q(taints=[])
+    condition &= _use_condition(wanted)
     for alternatives in wanted.matches:
         condition &= any_of([_match_condition(match) for match in alternatives])
     if wanted.text:
@@ -119,6 +117,22 @@ def device_condition(wanted: DeviceFilter) -> Q:
             | Q(pool_name__icontains=wanted.text)
             | Q(node_name__icontains=wanted.text)
         )
+    return condition
+
+
+def _use_condition(wanted: DeviceFilter) -> Q:
+    """What claims and taint rules make of a device."""
+    condition = Q()
+    if wanted.states:
+        condition &= Q(state__in=wanted.states)
+    if wanted.is_partly_used is not None:
+        condition &= Q(is_partly_used=wanted.is_partly_used)
+    if wanted.is_tainted is not None:
+        condition &= ~Q(taints=[]) if wanted.is_tainted else Q(taints=[])
+    if wanted.taints:
+        condition &= any_of([Q(taints__contains=[{"key": key}]) for key in wanted.taints])
+    if wanted.taint_rules:
+        condition &= any_of([Q(taints__contains=[{"rule": name}]) for name in wanted.taint_rules])
     return condition
 
 

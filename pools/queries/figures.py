@@ -239,9 +239,16 @@ def device_count(snapshot: Snapshot, wanted: DeviceFilter) -> int:
     """How many devices match; one query, which reads no more than it must."""
     if _asks_for_places(wanted):
         return sum(n for _, _, n in _counted(wanted))
-    if wanted.states or wanted.is_partly_used is not None or wanted.is_tainted is not None:
+    if _asks_for_use(wanted):
         return Device.objects.filter(device_condition(wanted)).count()
     return PublishedDevice.objects.filter(device_condition(wanted), vanished_at=None).count()
+
+
+def _asks_for_use(wanted: DeviceFilter) -> bool:
+    """Whether it asks for what claims and rules make of a device, which stands apart from what is published."""
+    asked = (wanted.states, wanted.taints, wanted.taint_rules)
+    flags = (wanted.is_partly_used, wanted.is_tainted)
+    return any(asked) or any(flag is not None for flag in flags)
 
 
 def _counted(wanted: DeviceFilter) -> list[tuple[str, str, int]]:

@@ -11,7 +11,6 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from pools.choices import Severity
 from pools.models import (
     Pool,
     ResourceSlice,
@@ -76,7 +75,5 @@ def troubled_pools(
     snapshot: Snapshot, clusters: Sequence[str] = (), *, limit: int = 20
 ) -> list[Pool]:
     """The pools with the worst problems, warnings and up; one query."""
-    rows = pools(snapshot, PoolFilter(clusters=tuple(clusters))).filter(
-        severity__gte=Severity.WARNING
-    )
+    rows = pools(snapshot, PoolFilter(clusters=tuple(clusters), problems=("serious",)))
     return list(rows.order_by(*POOL_ORDERS["problems"])[:limit])

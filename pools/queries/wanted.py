@@ -35,7 +35,7 @@ class PoolFilter:
     pools: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
     is_complete: bool | None = None
-    # Problem codes; "any" and "none" mean what they say.
+    # Problem codes; "any" and "none" mean what they say, "serious" is an error or a warning.
     problems: tuple[str, ...] = ()
     # A partition type that still fits, or "device": any device that is available.
     fits: tuple[str, ...] = ()
@@ -57,6 +57,9 @@ class DeviceFilter:
     states: tuple[str, ...] = ()
     is_partly_used: bool | None = None
     is_tainted: bool | None = None
+    # Keys of taints, and names of the rules that set them.
+    taints: tuple[str, ...] = ()
+    taint_rules: tuple[str, ...] = ()
     # Every one must hold, by at least one of its alternatives.
     matches: tuple[tuple[AttributeMatch | CapacityMatch, ...], ...] = ()
     text: str = ""

@@ -19,6 +19,7 @@ from kube.kinds import NODE
 from objects import queries as object_queries
 from pools.listings.node_list import NODES, READINESS
 from pools.models import Allocation, Node, Pool
+from pools.queries import problem_starts
 from pools.queries.nodes import (
     NodeFilter,
     allocations_of,
@@ -120,6 +121,7 @@ def node_page(row: Node, scope: Scope) -> NodePage:
     count = len(holders) if len(holders) < MOST_HOLDERS else held.count()
     found = object_queries.object_body(scope.snapshot, row.cluster_id, row.object_id)
     readiness = readiness_of(row)
+    starts = problem_starts(scope.snapshot, pools)
     return NodePage(
         id="node",
         kind=_("Node"),
@@ -129,7 +131,10 @@ def node_page(row: Node, scope: Scope) -> NodePage:
         list_url=reverse("pools:node_list"),
         fresh=scope.fresh[row.cluster_id],
         template="pools/_node_facts.html",
-        problems=(*problems_of(row), *(each for pool in pools for each in named_problems(pool))),
+        problems=(
+            *problems_of(row),
+            *(each for pool in pools for each in named_problems(pool, starts)),
+        ),
         command=kubectl(scope.chosen, "describe", "node", row.name),
         manifest=as_yaml(found[1]) if found else "",
         node=row,

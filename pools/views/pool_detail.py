@@ -23,8 +23,8 @@ from pools.views.shared import (
     ShownCapacity,
     ShownProblem,
     counts_of,
+    dated_problems,
     fits_now,
-    problems_of,
     shown_capacity,
     slices_note,
 )
@@ -117,7 +117,7 @@ def _pool_now(request: HttpRequest, pool: Pool, *, scope: Scope) -> PoolNow:
         devices=counts_of(pool),
         fits=fits_now(pool, limit=20),
         slices_note=slices_note(pool),
-        problems=problems_of(pool),
+        problems=dated_problems(pool, queries.problem_starts(scope.snapshot, [pool])),
         lines=tuple(
             DeviceLine(row, tuple(holders.get(row.id, ())), shown_capacity(row))
             for row in page.rows

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final, Protocol
 
 from django.urls import reverse
@@ -12,7 +13,7 @@ from dra.catalogue import Severity
 from dra.problems import severity_of
 from pools.choices import Outcome
 from pools.models import Device, Pool
-from pools.queries import Facet
+from pools.queries import Facet, ProblemStart, ProblemStarts
 from ui.formatting import number, quantity
 from ui.words import remedy_of, words_of
 
@@ -54,6 +55,9 @@ class ShownProblem:
     severity: Severity
     url: str = ""
     hint: str = ""
+    # None: not known, or not looked for. With `is_earlier` it was there before already.
+    since: datetime | None = None
+    is_earlier: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +88,24 @@ def problems_of(row: HasProblems) -> tuple[ShownProblem, ...]:
     return tuple(sorted(shown, key=lambda problem: order.index(problem.severity)))
 
 
-def named_problems(pool: Pool) -> tuple[ShownProblem, ...]:
-    """The problems of a pool, worst first, named with it and leading to it."""
+def dated_problems(pool: Pool, starts: ProblemStarts) -> tuple[ShownProblem, ...]:
+    """The problems of a pool, worst first, each with when it began."""
+    return tuple(_dated(each, starts.get((pool.id, each.code))) for each in problems_of(pool))
+
+
+def _dated(problem: ShownProblem, start: ProblemStart | None) -> ShownProblem:
+    return replace(problem, since=start.at, is_earlier=start.is_earlier) if start else problem
+
+
+def named_problems(pool: Pool, starts: ProblemStarts) -> tuple[ShownProblem, ...]:
+    """The same, named with the pool and leading to it."""
     return tuple(
         replace(
             problem,
             message=f"{pool.driver}/{pool.name}: {problem.message}",
             url=pool_url(pool.id),
         )
-        for problem in problems_of(pool)
+        for problem in dated_problems(pool, starts)
     )
 
 

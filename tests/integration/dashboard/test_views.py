@@ -1,11 +1,13 @@
-from datetime import timedelta
+import json
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from objects.services.partitions import Partitioned, ensure_partitions
-from pools.models import PublishedDevice
+from pools.models import Pool, PublishedDevice
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
@@ -143,7 +145,7 @@ def test_overview_of_more_problems_than_fit_links_to_all(visit: Visit) -> None:
     page = visit("/")
 
     assert len(page.one("section", class_="problems").all("li")) == 8
-    assert page.links()["All pools with problems"] == "/pools/?problem=any"
+    assert page.links()["All pools with problems"] == "/pools/?problem=serious"
 
 
 def test_overview_of_several_clusters_keeps_them_apart(visit: Visit) -> None:
@@ -222,7 +224,7 @@ def test_overview_whatever_its_length_takes_the_same_queries(
     )
 
     # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, figures, partitions, trends, problems and lost devices 5.
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(16):
         page = visit("/")
 
     assert len(drivers(page)) == rows
@@ -268,3 +270,85 @@ def test_overview_claims_unread_says_unknown_and_not_zero(visit: Visit) -> None:
     assert page.answer == f"2 of 4 devices are free. {unknown}"
     assert alone.answer == unknown
     assert drivers(alone)[0]["Free"] == "unknown"
+
+
+def test_overview_says_why_devices_are_unavailable_and_leads_to_them(visit: Visit) -> None:
+    cluster = api_rows.cluster()
+    pool = api_rows.pool(cluster, "node-1", node_name="node-1")
+    maintenance = {
+        "key": "example.com/maintenance",
+        "value": "firmware",
+        "effect": "NoSchedule",
+        "rule": "node-1-maintenance",
+        "added_at": (NOON - timedelta(hours=1)).isoformat(),
+    }
+    broken = {"key": "example.com/broken", "value": "", "effect": "NoExecute", "rule": None}
+    note = {"key": "example.com/slow", "value": "", "effect": "None", "rule": None}
+    api_rows.device(pool, "gpu-0", state="unavailable", taints=[maintenance, note])
+    api_rows.device(pool, "gpu-1", state="unavailable", taints=[maintenance])
+    api_rows.device(pool, "gpu-2", state="unavailable", taints=[{**broken, "added_at": "?"}])
+    api_rows.device(pool, "gpu-3", state="allocated", taints=[broken])
+
+    section = visit("/").one("section", aria_labelledby="unavailable-title")
+
+    asked = "cluster=prod&driver=gpu.example.com&state=unavailable"
+    assert [line.text for line in section.all("li")] == [
+        (
+            "2 devices of gpu.example.com: example.com/maintenance:NoSchedule"
+            " set by the taint rule node-1-maintenance, on node-1, since 60 min ago"
+        ),
+        "1 device of gpu.example.com: example.com/broken:NoExecute published by the driver, on node-1",
+    ]
+    assert section.links() == {
+        "2 devices": f"/devices/?{asked}&taint=example.com%2Fmaintenance",
+        "node-1-maintenance": f"/devices/?{asked}&taint=example.com%2Fmaintenance&taint_rule=node-1-maintenance",
+        "1 device": f"/devices/?{asked}&taint=example.com%2Fbroken",
+    }
+
+
+def test_overview_says_since_when_there_is_a_problem(visit: Visit) -> None:
+    """A version without it ended ten minutes ago; figures have changed since."""
+    pool = api_rows.unknown_pool(api_rows.cluster())
+    closed(pool, since=NOON - timedelta(hours=1), until=NOON - timedelta(minutes=10), codes=[])
+    closed(
+        pool,
+        since=NOON - timedelta(minutes=10),
+        until=NOON - timedelta(minutes=1),
+        codes=pool.problem_codes,
+    )
+
+    age = visit("/").one("section", class_="problems").one("span", class_="problem-age")
+
+    assert age.text == "since 10 min ago"
+
+
+def test_overview_says_of_an_old_problem_that_it_is_older_than_was_looked_for(
+    visit: Visit,
+) -> None:
+    pool = api_rows.unknown_pool(api_rows.cluster())
+    closed(
+        pool,
+        since=NOON - timedelta(days=9),
+        until=NOON - timedelta(hours=20),
+        codes=pool.problem_codes,
+    )
+    closed(pool, since=NOON - timedelta(days=10), until=NOON - timedelta(days=9), codes=[])
+
+    age = visit("/").one("section", class_="problems").one("span", class_="problem-age")
+
+    assert age.text == "since before 9 d ago"
+
+
+def closed(pool: Pool, *, since: datetime, until: datetime, codes: list[str]) -> None:
+    """A version of a pool that has ended."""
+    ensure_partitions([Partitioned("pools_pool_closed")], now=until)
+    names = ", ".join(str(field.column) for field in Pool._meta.concrete_fields)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO pools_pool_closed ({names}, until) SELECT {names}, %s FROM pools_pool WHERE id = %s",
+            [until, pool.id],
+        )
+        cursor.execute(
+            "UPDATE pools_pool_closed SET since = %s, problem_codes = %s WHERE id = %s AND until = %s",
+            [since, json.dumps(codes), pool.id, until],
+        )

@@ -44,7 +44,7 @@ def count_of(page: Any) -> str:
 @pytest.mark.parametrize(
     ("path", "query", "label", "noun"),
     [
-        ("/pools/", "problem=any", "Problem: with any problem", "pools"),
+        ("/pools/", "problem=any", "Problem: with any problem or note", "pools"),
         ("/devices/", "state=blocked", "State: blocked", "devices"),
         ("/resource-slices/", "driver=none", "Driver: none", "resource slices"),
         ("/nodes/", "ready=not_ready", "Readiness: not ready", "nodes"),

@@ -236,7 +236,10 @@ TERMS = "cluster:, driver:, fits:, problem:, complete:, pool:, node:, vanished:,
         ),
         ("q=cluster:typo", "cluster: There is no cluster “typo”; there are: one, two."),
         ("fits=9g.90gb", "fits: “9g.90gb” is not one of device, 1g.10gb, 3g.40gb."),
-        ("problem=nosuch", f"problem: “nosuch” is not one of any, none, {', '.join(CODES)}."),
+        (
+            "problem=nosuch",
+            f"problem: “nosuch” is not one of any, serious, none, {', '.join(CODES)}.",
+        ),
         (
             "colour=red",
             "colour: There is no such filter here; there are: cluster, driver, fits, problem, complete, pool, node, vanished, include_vanished, q.",
