@@ -49,7 +49,7 @@ format: developer
 
 templates: developer
 	@$(IN)djlint --quiet --lint templates
-	@$(IN)djade --check --target-version 5.2 $$(git ls-files 'templates/*.html' ':!templates/rows/*')
+	@$(IN)djade --check --target-version 5.2 $$(git ls-files 'templates/*.html' ':!templates/rows/*' ':!templates/frame/*')
 
 types: developer
 	@$(IN)mypy $(PACKAGES) manage.py tests

@@ -76,10 +76,10 @@ TEMPLATES = [
         },
     },
     {
-        # Rows of long lists alone.
-        "NAME": "rows",
+        # Rows of long lists, and the frame around all pages and lists.
+        "NAME": "jinja2",
         "BACKEND": "django.template.backends.jinja2.Jinja2",
-        "DIRS": [BASE_DIR / "templates" / "rows"],
+        "DIRS": [BASE_DIR / "templates" / "rows", BASE_DIR / "templates" / "frame"],
         "OPTIONS": {"environment": "ui.rows.environment"},
     },
 ]

@@ -34,6 +34,13 @@ _TONES: Final[dict[str, Tone]] = {
     "forbidden": "warning",
     "unreachable": "error",
 }
+# Where an icon has another name than the kind.
+_ICONS: Final[dict[str, str]] = {
+    "paused": "pause",
+    "forbidden": "locked",
+    "unreachable": "error",
+    "note": "info",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +60,12 @@ class Banner:
 
     @property
     def tone(self) -> Tone:
-        """Its colour; the icon follows the kind."""
+        """Its colour."""
         return _TONES.get(self.kind, "info")
+
+    @property
+    def icon(self) -> str:
+        return _ICONS.get(self.kind, self.kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
-"""Rows of long lists: Jinja2 templates under `templates/rows`, which cost a seventh of Django's own (docs/adr/0080).
+"""Rows of long lists, and the frame around all pages and lists: Jinja2 templates under `templates/rows` and `templates/frame`.
 
-Everything is escaped; what a row needs beside its line are the few functions below. Words are looked up by `_`, as everywhere.
+They cost a seventh of Django's own (docs/adr/0080, 0110). Everything is escaped; what a template needs beside its values are the few
+functions below. Words are looked up by `_`, as everywhere.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-ENGINE = "rows"
+ENGINE = "jinja2"
 
 
 def environment(
@@ -41,6 +42,7 @@ def environment(
         middle_cut=formatting.middle_cut,
         number=tags.number,
         age=age,
+        moment=moment,
         query=query,
         state=states.state_of,
         state_bar=tags.state_bar_svg,
@@ -48,8 +50,8 @@ def environment(
     return made
 
 
-def render_rows(template: str, context: Mapping[str, Any]) -> SafeString:
-    """The rows of a list."""
+def render(template: str, context: Mapping[str, Any]) -> SafeString:
+    """A whole template, such as the rows of a list."""
     return mark_safe(_template(template).render(context))  # noqa: S308 -- Jinja2 has escaped it
 
 
@@ -70,9 +72,14 @@ def query(text: str) -> str:
     return quote(text, safe="")
 
 
-def age(moment: datetime | None, now: datetime) -> SafeString:
+def age(at: datetime | None, now: datetime) -> SafeString:
     """`4 s ago`, which counts up by itself, with the exact time on hover."""
-    return tags.age({"now": now}, moment)
+    return tags.age({"now": now}, at)
+
+
+def moment(at: datetime | None, now: datetime) -> SafeString:
+    """The exact time, with its age on hover."""
+    return tags.moment({"now": now}, at)
 
 
 def _template(name: str) -> jinja2.Template:

@@ -11,7 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
-from ui import formatting, frame, states
+from ui import formatting, states
 from ui.words import words_of
 from ui.yaml_lines import Line
 from ui.yaml_lines import yaml_lines as split_yaml
@@ -54,7 +54,7 @@ def age(context: Context | Mapping[str, datetime], moment: datetime | None) -> S
 
 
 @register.simple_tag(takes_context=True)
-def moment(context: Context, value: datetime | None) -> SafeString:
+def moment(context: Context | Mapping[str, datetime], value: datetime | None) -> SafeString:
     """The exact time, in UTC or, with the script and by choice, in the person's zone; its age on hover."""
     if value is None:
         return format_html('<span class="unknown">{}</span>', formatting.exact_time(None))
@@ -158,22 +158,10 @@ def all_states() -> tuple[states.State, ...]:
     return tuple(states.STATES.values())
 
 
-@register.simple_tag
-def url_or_empty(name: str, *arguments: object) -> str:
-    """The address of a page, or nothing while there is no such page."""
-    return frame.url_or_empty(name, *arguments)
-
-
 @register.simple_tag(takes_context=True)
 def server_now(context: Context) -> str:
     """The clock that ages are counted from, for scripts on machines whose own clock is wrong."""
     return _now(context).isoformat(timespec="milliseconds")
-
-
-@register.filter
-def cut_query(url: str) -> str:
-    """The address without its parameters, which a form brings itself."""
-    return url.partition("?")[0]
 
 
 def _now(context: Context | Mapping[str, datetime]) -> datetime:

@@ -13,7 +13,9 @@ from django.utils.translation.template import templatize
 from tests.pages import Element, parse
 from ui.rows import age, environment, render_part
 
-FOLDER = Path(settings.BASE_DIR) / "templates" / "rows"
+BASE = Path(settings.BASE_DIR) / "templates"
+FOLDERS = (BASE / "rows", BASE / "frame")
+TEMPLATES = sorted(path for folder in FOLDERS for path in folder.rglob("*.html"))
 WORDS = re.compile(r'_\(("[^"]*")\)')
 HOSTILE = "\"'><img src=x onerror=alert(1)>{{ 7 }}"
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -76,7 +78,7 @@ def test_age_in_a_row_is_counted_from_the_answer(moment: datetime | None, text: 
     assert shown == text
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.html")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(BASE)))
 def test_words_of_rows_are_found_for_translation(path: Path) -> None:
     """What makemessages makes of a template before xgettext reads it; a word inside of a call would be lost."""
     source = path.read_text()
@@ -85,6 +87,6 @@ def test_words_of_rows_are_found_for_translation(path: Path) -> None:
 
 
 def test_words_of_rows_are_looked_for() -> None:
-    texts = "".join(path.read_text() for path in FOLDER.rglob("*.html"))
+    texts = "".join(path.read_text() for path in TEMPLATES)
 
     assert {'"nothing"', '"by selector"', '"admin access"'} <= set(WORDS.findall(texts))
