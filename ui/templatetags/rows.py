@@ -11,7 +11,15 @@ from ui.frame import Frame
 register = template.Library()
 
 # Of the page's values, those that parts of the frame are made of.
-_OF_THE_PAGE: Final = ("frame", "navigation", "preferences", "user", "request", "csrf_token", "now")
+_OF_THE_PAGE: Final = (
+    "frame",
+    "navigation",
+    "preferences",
+    "user",
+    "request",
+    "csrf_token",
+    "now",
+)
 
 
 @register.simple_tag(name="rows")
