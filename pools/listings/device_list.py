@@ -105,13 +105,13 @@ DEVICES: Listing[Device, DeviceFilter] = Listing(
     default_order="name",
     columns=(
         Column("name", _("Device"), is_sortable=True),
+        Column("state", _("State"), is_sortable=True),
+        Column("holders", _("Held by")),
         Column("driver", _("Driver")),
         Column("pool", _("Pool")),
         Column("cluster", _("Cluster")),
         Column("node", _("Node"), is_sortable=True),
-        Column("state", _("State"), is_sortable=True),
-        # Here stand the attributes and capacities that a person chooses.
-        Column("holders", _("Held by")),
+        # After these stand the attributes and capacities that a person chooses.
     ),
     query=queries.devices,
     count=queries.device_count,

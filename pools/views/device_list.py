@@ -129,11 +129,10 @@ def attribute_reading(value: Any) -> Reading:
 
 
 def _columns(chosen: Mapping[str, str], *, has_driver: bool) -> list[Column]:
-    """Attributes and capacities stand before the holders; the driver, where there may be several."""
-    *first, last = DEVICES.columns
-    shown = [column for column in first if has_driver or column.key != "driver"]
+    """Attributes and capacities stand last, as there may be many; the driver, where there may be several."""
+    shown = [column for column in DEVICES.columns if has_driver or column.key != "driver"]
     more = [Column(f"column:{name}", label, note=name) for name, label in chosen.items()]
-    return [*shown, *more, last]
+    return [*shown, *more]
 
 
 def _answer(states: Mapping[str, int]) -> str:

@@ -134,9 +134,9 @@ def test_device_list_columns_are_what_the_drivers_have(visit: Visit, pool: Pool)
 
     heads = [head.text for head in page.all("th", scope="col")]
     assert heads == [
-        "Device", "Driver", "Pool", "Node", "State", "model", "memory", "a", "b", "Held by",
+        "Device", "State", "Held by", "Driver", "Pool", "Node", "model", "memory", "a", "b",
     ]  # fmt: skip
-    assert [head.text for head in filtered.all("th", scope="col")][5] == "d"
+    assert [head.text for head in filtered.all("th", scope="col")][6] == "d"
 
 
 def test_device_list_heads_are_short_where_that_leaves_them_different(
@@ -146,7 +146,7 @@ def test_device_list_heads_are_short_where_that_leaves_them_different(
 
     page = visit("/devices/?column=a.io/x&column=b.io/x&column=c.io/y")
 
-    assert list(page.rows()[0].items())[5:8] == [("a.io/x", "1"), ("b.io/x", "2"), ("y", "3")]
+    assert list(page.rows()[0].items())[6:9] == [("a.io/x", "1"), ("b.io/x", "2"), ("y", "3")]
     assert page.one("th", title="c.io/y").text == "y"
 
 
@@ -164,7 +164,7 @@ def test_device_list_chosen_columns_are_in_the_address_and_stay(visit: Visit, po
     assert ticked == {"memory": False, "model": False, "index": True, "<b>absent": True}
     assert kept == {"state": "available"}
     assert list(page.rows()[0]) == [
-        "Device", "Driver", "Pool", "Node", "State", "index", "<b>absent", "Held by",
+        "Device", "State", "Held by", "Driver", "Pool", "Node", "index", "<b>absent",
     ]  # fmt: skip
     assert page.one("form", class_="list-filters").all(type="hidden", name="column") != []
 
