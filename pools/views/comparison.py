@@ -37,10 +37,16 @@ class Comparison:
     """What the server says of one pool, and how that compares with our figures of the same moment."""
 
     lines: tuple[ComparisonLine, ...]
-    is_compared: bool
+    # Empty: both were compared. Else why not, in a sentence and in a few words.
+    why_not: str
+    why_not_briefly: str
     differences: int
     # The server's own complaint about the pool.
     complaint: str
+
+    @property
+    def is_compared(self) -> bool:
+        return not self.why_not
 
     @property
     def figures(self) -> tuple[ComparisonLine, ...]:
@@ -51,9 +57,7 @@ class Comparison:
     def text(self) -> str:
         """Whether both agree, in a sentence."""
         if not self.is_compared:
-            return _(
-                "The pool status controller answered. The pool changed meanwhile, so its figures are not compared with ours."
-            )
+            return _("The pool status controller answered. %(why)s") % {"why": self.why_not}
         if not self.differences:
             return _("The pool status controller's figures are ours.")
         return ngettext(
@@ -78,12 +82,24 @@ def comparison_of(answer: PoolStatusAnswer) -> Comparison:
         for name, theirs, label in _FIGURES
     ]
     others = [each for name, each in found.items() if name not in ours]
+    why_not, briefly = ("", "") if answer.differences is not None else _why_not(answer)
     return Comparison(
         lines=(*lines, *(_other_line(each) for each in others)),
-        is_compared=answer.differences is not None,
+        why_not=why_not,
+        why_not_briefly=briefly,
         differences=len(found),
         complaint=_text(answer.server.get("validationError")) or "",
     )
+
+
+def _why_not(answer: PoolStatusAnswer) -> tuple[str, str]:
+    """Why an answer was not compared; its request notes it where the comparison left pools out."""
+    if any(note["code"] == "pools_not_compared" for note in answer.request.notes):
+        return (
+            _("The pool changed meanwhile, so its figures are not compared with ours."),
+            _("the pool changed meanwhile"),
+        )
+    return _("Its figures are compared with ours within moments."), _("not yet")
 
 
 def _other_line(difference: Mapping[str, Any]) -> ComparisonLine:

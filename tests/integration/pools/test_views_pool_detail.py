@@ -294,18 +294,18 @@ def test_pool_page_compares_the_servers_figures_one_by_one(visit: Visit, pool: P
         "The pool status controller answered, and 2 figures differ. Asked 4 s ago"
     )
     assert section.rows() == [
-        {"Figure": "total", "Ours": "4", "Server's": "4", "Why": "the same"},
-        {"Figure": "allocated", "Ours": "1", "Server's": "unknown", "Why": "the same"},
+        {"Figure": "total", "Ours then": "4", "Server's": "4", "Why": "the same"},
+        {"Figure": "allocated", "Ours then": "1", "Server's": "unknown", "Why": "the same"},
         {
             "Figure": "available",
-            "Ours": "2",
+            "Ours then": "2",
             "Server's": "1",
             "Why": "the server subtracts a device that is allocated and tainted twice",
         },
-        {"Figure": "unavailable", "Ours": "1", "Server's": "unknown", "Why": "the same"},
+        {"Figure": "unavailable", "Ours then": "1", "Server's": "unknown", "Why": "the same"},
         {
             "Figure": "node",
-            "Ours": "unknown",
+            "Ours then": "unknown",
             "Server's": "n1",
             "Why": "not explained: the objects may have changed between the two readings",
         },
@@ -331,10 +331,31 @@ def test_pool_page_answer_that_was_not_compared_says_so(visit: Visit, pool: Pool
     answer.server = {"totalDevices": ["odd"], "allocatedDevices": "1"}
     answer.save()
 
-    rows = visit(url(pool)).one("section", aria_labelledby="server-title").rows()
+    section = visit(url(pool)).one("section", aria_labelledby="server-title")
 
-    assert [row["Why"] for row in rows] == ["not compared"] * 4
-    assert [row["Ours"] for row in rows] == ["unknown"] * 4
+    assert section.all("p")[0].text == (
+        "The pool status controller answered. Its figures are compared with ours within moments."
+        " Asked 4 s ago"
+    )
+    assert [row["Why"] for row in section.rows()] == ["not yet"] * 4
+    assert [row["Ours then"] for row in section.rows()] == ["not compared"] * 4
+
+
+def test_pool_page_says_that_an_answer_was_not_compared_since_the_pool_changed(
+    visit: Visit, pool: Pool
+) -> None:
+    note = {"code": "pools_not_compared", "parameters": {"pools": 1}}
+    answer = api_rows.status_answer(api_rows.status_request(pool.cluster, notes=[note]))
+    answer.differences = None
+    answer.save()
+
+    section = visit(url(pool)).one("section", aria_labelledby="server-title")
+
+    assert section.all("p")[0].text == (
+        "The pool status controller answered. The pool changed meanwhile, so its figures are not"
+        " compared with ours. Asked 4 s ago"
+    )
+    assert [row["Why"] for row in section.rows()] == ["the pool changed meanwhile"] * 4
 
 
 def test_pool_page_vanished_pool_is_still_readable(visit: Visit) -> None:

@@ -201,7 +201,7 @@ def test_status_page_compares_each_pool(visit: Visit, cluster: Cluster) -> None:
             "allocated": "unknown",
             "available": "1",
             "unavailable": "unknown",
-            "Agreement": "not compared",
+            "Agreement": "not compared not yet",
         },
     ]
     assert page.links()["node-1"] == f"/pools/{pool.id}/"
