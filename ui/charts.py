@@ -87,6 +87,8 @@ class HistoryChart:
     unit: str = ""
     # Parameters that dragging over the chart sets to ISO times; empty: dragging does nothing.
     zoom_parameters: tuple[str, str] | tuple[()] = field(default=("from", "to"))
+    # The moment that its page is about, where that is not now.
+    at: datetime | None = None
 
     @property
     def json_id(self) -> str:
@@ -99,6 +101,7 @@ class HistoryChart:
         return {
             "start": self.start.timestamp(),
             "end": self.end.timestamp(),
+            "at": self.at.timestamp() if self.at else None,
             "times": [moment.timestamp() for moment in self.moments],
             "series": [
                 {

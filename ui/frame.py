@@ -96,6 +96,8 @@ class Past:
     """The moment that a page is about, when it is not now."""
 
     at: datetime
+    # The moment in words that no script turns into another zone: for the title of the tab and what is printed.
+    text: str
     now_url: str
     # What of that moment is missing, in sentences.
     notes: Sequence[str] = ()

@@ -283,7 +283,7 @@ def _past(scope: Scope, *, now_url: str) -> Past | None:
     if at < scope.now - timedelta(days=days):
         text = _("Everything is kept for %(days)s days, so of this moment something is missing.")
         notes.append(text % {"days": days})
-    return Past(at=at, now_url=now_url, notes=notes)
+    return Past(at=at, text=exact_time(at), now_url=now_url, notes=notes)
 
 
 def _past_beginning(row: Cluster, *, at: datetime) -> str:

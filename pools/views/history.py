@@ -58,6 +58,7 @@ def pool_chart(
         series=state_series({name: values[name] for name in _STATES}),
         marks=[_mark(change) for change in marked[:_MOST_MARKS]],
         gaps=merged_gaps(history.gap_rows, end=end),
+        at=snapshot.at,
     )
 
 

@@ -92,6 +92,18 @@
     ctx.restore();
   };
 
+  // The moment that the page is about: the edge of the picture, unless it shows an earlier time only.
+  const drawMoment = ({ at }) => (plot) => {
+    const { ctx, bbox } = plot;
+    const x = at === null ? NaN : Math.round(plot.valToPos(at, "x", true));
+    if (!(x >= bbox.left && x <= bbox.left + bbox.width + 1)) return;
+    ctx.save();
+    ctx.fillStyle = colour("--accent");
+    const width = 3 * devicePixelRatio;
+    ctx.fillRect(Math.min(x, bbox.left + bbox.width) - width, bbox.top, width, bbox.height);
+    ctx.restore();
+  };
+
   const zoom = (content) => (plot) => {
     const { left, width } = plot.select;
     if (width < 8 || content.zoom.length !== 2) return;
@@ -165,7 +177,7 @@
       series: [{}, ...series],
       hooks: {
         drawClear: [drawSpans(content)],
-        draw: [drawMarks(content)],
+        draw: [drawMarks(content), drawMoment(content)],
         setCursor: [readOut(content, box)],
         setSelect: [zoom(content)],
       },

@@ -139,6 +139,40 @@ def test_every_link_of_every_page_keeps_the_moment(signed_in: Client, churn: Chu
     assert all("/?at=-1h" in "".join(found.leaving) for found in pages.values())
 
 
+def title_of(html: str) -> str:
+    return html.partition("<title>")[2].partition("</title>")[0]
+
+
+def test_every_page_has_the_moment_in_its_title(signed_in: Client, churn: Churn) -> None:
+    titles = {path: title_of(page(signed_in, path).html) for path in paths()}
+
+    end = ", as of 29 Nov 2026 12:00:00 UTC · DRA-Dash"
+    assert {path for path, title in titles.items() if not title.endswith(end)} == set()
+    assert title_of(signed_in.get("/pools/").content.decode()) == "Pools · DRA-Dash"
+
+
+@pytest.mark.parametrize(
+    ("range_", "words"),
+    [
+        ({}, "the moment that this page is about "),
+        (
+            {"from": (NOON - HOUR).isoformat(), "to": (NOON + MINUTE / 2).isoformat()},
+            "the moment that this page is about, after what the chart shows",
+        ),
+    ],
+)
+def test_chart_marks_the_moment_of_its_page(
+    signed_in: Client, churn: Churn, range_: dict[str, str], words: str
+) -> None:
+    path, at = f"/pools/{Pool.objects.get().id}/", NOON + MINUTE
+    with time_machine.travel(NOON + HOUR, tick=False):
+        response = signed_in.get(path, {"at": moment_text(at), **range_})
+
+    found = Page(response.content.decode())
+    assert f'"at": {at.timestamp()}' in found.html
+    assert f"{words}" in found.text
+
+
 def test_pages_show_what_was_so_then(signed_in: Client, churn: Churn) -> None:
     free = page(signed_in, "/pools/").text
     held = page(signed_in, "/pools/", at=NOON + MINUTE).text

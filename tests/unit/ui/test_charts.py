@@ -28,6 +28,7 @@ def test_chart_content_keeps_gaps_and_the_order_of_states() -> None:
     assert made.content == {
         "start": NOW.timestamp() - 120,
         "end": NOW.timestamp(),
+        "at": None,
         "times": [NOW.timestamp() - 120, NOW.timestamp() - 60, NOW.timestamp()],
         "series": [
             {"code": "allocated", "label": "allocated", "values": [7, None, 5]},
