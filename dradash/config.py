@@ -180,6 +180,8 @@ def postgres_settings(
             "application_name": "dradash",
             **given,
             "options": f"{limits} {given.get('options', '')}".strip(),
+            # A plan that is kept would go on answering for the moment it was made for (docs/adr/0108).
+            "prepare_threshold": None,
             **({"pool": _pool(pool_size, connect_timeout_seconds)} if pool_size else {}),
         },
     }

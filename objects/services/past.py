@@ -23,7 +23,11 @@ CREATE SCHEMA {SCHEMA};
 CREATE FUNCTION {SCHEMA}.moment() RETURNS timestamptz STABLE PARALLEL SAFE LANGUAGE sql
     RETURN current_setting('dradash.at')::timestamptz;
 """
-"""`moment()` is replaced by what it says when a query is planned; it fails where no moment was set."""
+"""`moment()` is replaced by what it says when a query is planned; it fails where no moment was set.
+
+A later migration calls it immutable, which it is for as long as a plan lives: each statement is planned when it runs, since our
+connections prepare none (`postgres_settings`). So Postgres plans for the partitions that can have rows of the moment alone.
+"""
 
 _COLUMNS: Final = """
 SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute

@@ -88,6 +88,24 @@ def test_past_is_what_was_stored_at_the_moment(cluster: Cluster) -> None:
     assert read(None) == nothing
 
 
+def test_same_question_of_two_moments_in_turn_has_two_answers(cluster: Cluster) -> None:
+    """Oftener than a driver or Postgres would ask before it keeps a plan."""
+    then, later = read(NOON), read(NOON + MINUTE)
+
+    found = [read(at) for at in [NOON, NOON + MINUTE] * 12]
+
+    assert then != later
+    assert found == [then, later] * 12
+
+
+def test_moment_is_known_when_a_query_is_planned() -> None:
+    with open_snapshot(SNAPSHOT.viewer, now=NOON, at=NOON), connection.cursor() as cursor:
+        cursor.execute("EXPLAIN (VERBOSE, COSTS OFF) SELECT past.moment()")
+        plan = [line.strip() for (line,) in cursor.fetchall()]
+
+    assert plan == ["Result", "Output: '2026-11-29 12:00:00+00'::timestamp with time zone"]
+
+
 def test_ids_of_the_past_are_those_of_now() -> None:
     cluster = watched_cluster()
     store(cluster, kube.resource_slice("slice-a", devices=2))
