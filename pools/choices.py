@@ -3,6 +3,18 @@ from enum import IntEnum
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+# Figures of a pool, each a column after `devices_`, in the order of the REST API.
+COUNTS = (
+    "total",
+    "seen",
+    "allocated",
+    "partly_used",
+    "unavailable",
+    "blocked",
+    "available",
+    "admin_access",
+)
+
 
 class DeviceState(models.TextChoices):
     """The state of a device; always shown in this order."""

@@ -105,7 +105,7 @@ def exact_time(moment: datetime | None) -> str:
     return _("unknown") if moment is None else _exact_time(moment, get_language())
 
 
-# Rows of a list changed at the same few moments, and a date in words costs more than the rest of its cell.
+# Rows of a list changed at the same few moments, and making words of one costs more than the rest of its cell.
 @lru_cache(maxsize=4096)
 def _exact_time(moment: datetime, _language: str | None) -> str:
     return formats.date_format(moment.astimezone(UTC), "j M Y H:i:s") + " UTC"
@@ -115,17 +115,26 @@ def age(moment: datetime | None, *, now: datetime) -> str:
     """How long ago, in one unit: `4 s ago`; of a moment to come `in 4 s`."""
     if moment is None:
         return _("unknown")
-    passed = now - moment
-    if passed < -timedelta(seconds=1):
-        return _("in %(duration)s") % {"duration": duration(-passed)}
-    return _("%(duration)s ago") % {"duration": duration(max(passed, timedelta(0)))}
+    passed = (now - moment).total_seconds()
+    return _age(int(passed), passed < -1, get_language())
+
+
+@lru_cache(maxsize=4096)
+def _age(seconds: int, is_ahead: bool, language: str | None) -> str:  # noqa: FBT001 -- a part of the key
+    if is_ahead:
+        return _("in %(duration)s") % {"duration": _duration(-seconds, language)}
+    return _("%(duration)s ago") % {"duration": _duration(max(seconds, 0), language)}
 
 
 def duration(length: timedelta | None) -> str:
     """In the largest unit that fits, rounded down; the page's script counts on by the same limits."""
-    if length is None:
-        return _("unknown")
-    seconds = int(length.total_seconds())
+    return (
+        _("unknown") if length is None else _duration(int(length.total_seconds()), get_language())
+    )
+
+
+@lru_cache(maxsize=4096)
+def _duration(seconds: int, _language: str | None) -> str:
     for size, text in (
         (86_400, _("%(count)s d")),
         (3600, _("%(count)s h")),

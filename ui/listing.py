@@ -73,6 +73,8 @@ class Listing(Generic[M, W]):
     placeholder: Promise | str = ""
     # Of other revisions, where its rows show something of them as well.
     also_subjects: tuple[str, ...] = ()
+    # Columns of the query that no row of the page shows, and which are not fetched for it.
+    unshown: tuple[str, ...] = ()
     # How many rows match, where something cheaper than the query can tell.
     count: Callable[[Snapshot, W], int] | None = None
     # Parameters of the page beside filters, sort and cursor.

@@ -6,6 +6,7 @@ functions below. Words are looked up by `_`, as everywhere.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -44,7 +45,7 @@ def environment(
         age=age,
         moment=moment,
         query=query,
-        state=states.state_of,
+        state=states.said_state,
         state_bar=tags.state_bar_svg,
     )
     return made
@@ -67,6 +68,7 @@ def addresses(name: str) -> Callable[[int], str]:
     return lambda number: f"{before}{number}{after}"
 
 
+@lru_cache(maxsize=4096)
 def query(text: str) -> str:
     """Text as the value of a parameter."""
     return quote(text, safe="")

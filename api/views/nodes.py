@@ -12,7 +12,7 @@ from dra.shapes import nodes as shapes
 from kube.kinds import NODE
 from pools.listings.node_list import NODES
 from pools.models import Node
-from pools.queries.nodes import node, pools_of_nodes
+from pools.queries.nodes import node, pools_of_node
 from ui.snapshot import Snapshot
 
 
@@ -68,7 +68,6 @@ class NodeDetail(DetailView):
         return node(snapshot, number)
 
     def shape(self, row: Node, coverage: Coverage, links: Links) -> shapes.NodeDetail:
-        pools = pools_of_nodes(coverage.snapshot, [row]).get(row.id, ())
         return shapes.NodeDetail(
             **members(row, coverage, links),
             pools=[
@@ -79,6 +78,6 @@ class NodeDetail(DetailView):
                     pool=pool.name,
                     devices=rows.device_counts(pool),
                 )
-                for pool in pools
+                for pool in pools_of_node(coverage.snapshot, row)
             ],
         )

@@ -159,7 +159,7 @@ def _unanswered(
 def _answered(shown: _Shown[M, W], request: HttpRequest, scope: Scope, wanted: W) -> ListPage:
     listing, query = shown.listing, request.GET
     found = listing.query(scope.snapshot, wanted)
-    page, notes = _rows(listing, query, found)
+    page, notes = _rows(listing, query, found.defer(*listing.unshown))
     made = shown.content(Asked(scope, query, wanted, found, page.rows))
     total = unfiltered_count(listing, scope.snapshot, query, wanted)
     columns = _columns(made.columns or listing.columns, scope)

@@ -118,6 +118,7 @@ DEVICES: Listing[Device, DeviceFilter] = Listing(
     shape=shapes.Device,
     api_url="api:devices",
     rows="pools/devices.html",
+    unshown=("capacity_numbers",),
     placeholder=_("node:node-7 memory>=40Gi"),
     page_parameters=("column",),
 )

@@ -82,5 +82,6 @@ NODES: Listing[Node, NodeFilter] = Listing(
     shape=shapes.Node,
     api_url="api:nodes",
     rows="pools/nodes.html",
+    unshown=("uid", "created_at", "labels", "taints", "addresses", "first_seen_at"),
     placeholder=_("driver:gpu.example.com ready:not_ready"),
 )

@@ -1,11 +1,13 @@
 """Reads of nodes, and of what stands on them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from pools.choices import COUNTS
 from pools.models import Allocation, Node, Pool
 from pools.queries.conditions import any_of, places
 from ui.snapshot import Snapshot
@@ -73,20 +75,33 @@ def nodes_not_ready(snapshot: Snapshot, cluster_id: int) -> Sequence[str]:
     return list(found.order_by("name").values_list("name", flat=True))
 
 
-def pools_of_nodes(snapshot: Snapshot, rows: Iterable[Node]) -> Mapping[int, Sequence[Pool]]:
-    """By id of a node, the pools whose devices can be used there and nowhere else; one query."""
+def pools_of_node(snapshot: Snapshot, row: Node) -> list[Pool]:
+    """The pools whose devices can be used on this node and nowhere else."""
+    return list(_pools_bound_to([row]))
+
+
+def figures_of_nodes(snapshot: Snapshot, rows: Sequence[Node]) -> Mapping[int, Sequence[Any]]:
+    """By id of a node, `driver` and figures of the pools whose devices can be used there and nowhere else; one query.
+
+    A list shows no more of them, and whole pools would cost more than all else of its page.
+    """
     ids = {(row.cluster_id, row.name): row.id for row in rows}
-    found: dict[int, list[Pool]] = defaultdict(list)
-    pools = Pool.objects.filter(
-        cluster_id__in={cluster_id for cluster_id, _name in ids},
-        node_name__in=[name for _cluster_id, name in ids],
-        vanished_at__isnull=True,
-    )
-    for pool in pools.order_by("driver", "name"):
-        key = (pool.cluster_id, pool.node_name or "")
+    names = ("cluster_id", "node_name", "driver", *(f"devices_{name}" for name in COUNTS))
+    found: dict[int, list[Any]] = defaultdict(list)
+    for pool in _pools_bound_to(rows).values_list(*names, named=True):
+        key = (pool.cluster_id, pool.node_name)
         if key in ids:
             found[ids[key]].append(pool)
     return found
+
+
+def _pools_bound_to(rows: Sequence[Node]) -> QuerySet[Pool]:
+    """Of several clusters, also those of a node that has the name of one of these."""
+    return Pool.objects.filter(
+        cluster_id__in={row.cluster_id for row in rows},
+        node_name__in=[row.name for row in rows],
+        vanished_at__isnull=True,
+    ).order_by("driver", "name")
 
 
 def allocations_of(snapshot: Snapshot, pools: Sequence[Pool]) -> QuerySet[Allocation]:

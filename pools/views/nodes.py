@@ -17,18 +17,20 @@ from clusters.views.list_page import Asked, Content, list_page
 from clusters.views.live import Live
 from kube.kinds import NODE
 from objects import queries as object_queries
+from pools.choices import COUNTS
 from pools.listings.node_list import NODES, READINESS
 from pools.models import Allocation, Node, Pool
 from pools.queries import problem_starts
 from pools.queries.nodes import (
     NodeFilter,
     allocations_of,
+    figures_of_nodes,
     node,
-    pools_of_nodes,
+    pools_of_node,
     readiness_counts,
 )
 from pools.views.shared import (
-    COUNTS,
+    HasCounts,
     ShownProblem,
     counts_of,
     fits_now,
@@ -88,10 +90,11 @@ class NodePage(DetailPage):
 def _content(asked: Asked[Node, NodeFilter]) -> Content:
     snapshot = asked.scope.snapshot
     readiness = readiness_counts(snapshot, asked.found)
-    pools = pools_of_nodes(snapshot, asked.rows)
+    words = _readiness_words()
+    pools = figures_of_nodes(snapshot, asked.rows)
     return Content(
         answer=_list_answer(readiness),
-        lines=[_line(row, pools.get(row.id, ()), asked.scope) for row in asked.rows],
+        lines=[_line(row, pools.get(row.id, ()), words, asked.scope) for row in asked.rows],
         count=sum(readiness.values()),
         facets={"ready": readiness},
         kubectl=kubectl(asked.scope.only, "get", "nodes"),
@@ -115,12 +118,12 @@ def node_detail(request: HttpRequest, scope: Scope, node_id: int) -> Live:
 
 def node_page(row: Node, scope: Scope) -> NodePage:
     """Everything about one node."""
-    pools = pools_of_nodes(scope.snapshot, [row]).get(row.id, ())
+    pools = pools_of_node(scope.snapshot, row)
     held = allocations_of(scope.snapshot, pools)
     holders = list(held[:MOST_HOLDERS])
     count = len(holders) if len(holders) < MOST_HOLDERS else held.count()
     found = object_queries.object_body(scope.snapshot, row.cluster_id, row.object_id)
-    readiness = readiness_of(row)
+    readiness = readiness_of(row, _readiness_words())
     starts = problem_starts(scope.snapshot, pools)
     return NodePage(
         id="node",
@@ -155,28 +158,32 @@ _FACTS = (
 )
 
 
-def _line(row: Node, pools: Sequence[Pool], scope: Scope) -> NodeLine:
+def _line(row: Node, pools: Sequence[Any], words: Mapping[str, str], scope: Scope) -> NodeLine:
     return NodeLine(
         node=row,
         cluster=scope.name_of(row.cluster_id),
-        readiness=readiness_of(row),
+        readiness=readiness_of(row, words),
         drivers=tuple(dict.fromkeys(pool.driver for pool in pools)),
         devices=added_counts(pools) if pools else None,
         problems=problems_of(row),
     )
 
 
-def readiness_of(row: Node) -> Readiness:
+def _readiness_words() -> dict[str, str]:
+    return {code: str(word) for code, word in READINESS.items()}
+
+
+def readiness_of(row: Node, words: Mapping[str, str]) -> Readiness:
     """Whether pods may run on a node, and why not."""
     reason = ": ".join(filter(None, (row.ready_reason, row.ready_message)))
     if row.is_ready is None:
-        return Readiness(str(READINESS["unknown"]), "muted", reason)
+        return Readiness(words["unknown"], "muted", reason)
     if row.is_ready:
-        return Readiness(str(READINESS["ready"]), "good", reason)
-    return Readiness(str(READINESS["not_ready"]), "error", reason)
+        return Readiness(words["ready"], "good", reason)
+    return Readiness(words["not_ready"], "error", reason)
 
 
-def added_counts(pools: Iterable[Pool]) -> dict[str, int | None]:
+def added_counts(pools: Iterable[HasCounts]) -> dict[str, int | None]:
     """Devices of several pools by state; unknown where it is unknown of one of them."""
     counts = [counts_of(pool) for pool in pools]
     return {name: _added([each[name] for each in counts]) for name in COUNTS}

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from dra.catalogue import Severity
 from dra.problems import severity_of
-from pools.choices import Outcome
+from pools.choices import COUNTS, Outcome
 from pools.models import Device, Pool
 from pools.queries import Facet, ProblemStart, ProblemStarts
 from ui.formatting import number, quantity
@@ -33,17 +33,6 @@ _OLDER_GENERATIONS: Final = frozenset({"older_generation_published", "older_gene
 
 # Alternatives that a row names before it says "and more".
 _SHOWN_FITS = 3
-
-COUNTS = (
-    "total",
-    "seen",
-    "allocated",
-    "partly_used",
-    "unavailable",
-    "blocked",
-    "available",
-    "admin_access",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +65,13 @@ class HasProblems(Protocol):
     problems: Any
 
 
-def counts_of(pool: Pool) -> dict[str, int | None]:
+class HasCounts(Protocol):
+    """A row that has the figures of a pool."""
+
+    devices_total: Any
+
+
+def counts_of(pool: HasCounts) -> dict[str, int | None]:
     """Devices by state, in the shape of the REST API."""
     return {name: getattr(pool, f"devices_{name}") for name in COUNTS}
 

@@ -45,11 +45,16 @@ def age(context: Context | Mapping[str, datetime], moment: datetime | None) -> S
         return format_html(
             '<span class="unknown">{}</span>', formatting.age(None, now=_now(context))
         )
+    return _age(moment, formatting.exact_time(moment), formatting.age(moment, now=_now(context)))
+
+
+@lru_cache(maxsize=4096)
+def _age(moment: datetime, exact: str, text: str) -> SafeString:
     return format_html(
         '<time class="age" datetime="{}" data-age title="{}">{}</time>',
         moment.isoformat(timespec="seconds"),
-        formatting.exact_time(moment),
-        formatting.age(moment, now=_now(context)),
+        exact,
+        text,
     )
 
 
