@@ -23,6 +23,8 @@ from pools.models import Device, DeviceClass, Node, Pool, ResourceSlice
 from simulator import server
 from simulator.cluster import Simulator
 from tests.e2e.conftest import PHONE, WIDE, OpenPage, axe_violations, complaints, overflow
+from ui.moments import moment_text
+from ui.past import answers_for_moments
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
 
@@ -130,6 +132,71 @@ def test_page_is_accessible_fits_and_complains_of_nothing_in_every_look(
 
     assert found == {look: [] for look in LOOKS}
     assert complaints(page) == []
+
+
+def faults_of_the_past(page: Page, name: str, *, at: str) -> list[str]:
+    """What is wrong with a page about a moment, wide in the dark and on a phone, and what on it leads away from the moment."""
+    path = f"{address(name)}?at={at}"
+    found = [fault for look in ("dark", "phone") for fault in faults(page, path, look)]
+    links = page.locator("a[href^='/']:not([data-leaves-moment])").evaluate_all(
+        "links => links.map(link => link.getAttribute('href'))"
+    )
+    losing = [
+        link
+        for link in links
+        if answers_for_moments(urlsplit(link).path) and f"at={at}" not in link
+    ]
+    banners = page.locator(".banner-past").count()
+    return [*found, *losing, *([] if banners == 1 else [f"{banners} banners of the past"])]
+
+
+def test_every_page_of_the_past_is_accessible_fits_and_stays_in_the_past(
+    open_page: OpenPage, synced: object
+) -> None:
+    page, at = open_page("/accounts/login/"), moment_text(clock())
+
+    found = {name: faults_of_the_past(page, name, at=at) for name in PAGES}
+
+    assert found == {name: [] for name in PAGES}
+    assert complaints(page) == []
+
+
+def test_moment_stays_in_the_bar_of_a_phone_and_now_is_one_click_away(
+    open_page: OpenPage, synced: object
+) -> None:
+    page = open_page(f"/devices/?at={moment_text(clock())}", viewport=PHONE)
+    expect(page.locator("tbody tr")).to_have_count(50)
+
+    page.locator("tbody tr").last.scroll_into_view_if_needed()
+
+    chosen = page.locator(".time-control .chosen")
+    expect(chosen).to_be_in_viewport()
+    expect(chosen).to_have_text(re.compile(r"\d{4} \d\d:\d\d:\d\d UTC"))
+    assert chosen.evaluate("shown => shown.scrollWidth <= shown.clientWidth") is True
+    page.locator(".to-now").click()
+    expect(page).to_have_url(re.compile("/devices/$"))
+    expect(page.locator(".banner-past")).to_have_count(0)
+
+
+def test_printed_page_of_the_past_says_its_moment(open_page: OpenPage, synced: object) -> None:
+    page = open_page(f"/pools/?at={moment_text(clock())}")
+
+    page.emulate_media(media="print")
+
+    expect(page.locator(".banner-past strong")).to_be_visible()
+    expect(page.locator(".top-bar")).to_be_hidden()
+    expect(page.get_by_role("link", name="Back to now")).to_be_hidden()
+
+
+def test_who_holds_a_device_is_in_view_on_a_screen_of_usual_width(
+    open_page: OpenPage, synced: object
+) -> None:
+    page = open_page("/devices/")
+
+    head = page.get_by_role("columnheader", name="Held by").bounding_box()
+
+    assert head is not None
+    assert head["x"] + head["width"] < WIDE["width"]
 
 
 def bytes_of_page(page: Page, path: str) -> int:
