@@ -53,14 +53,15 @@ def emptiness(scope: Scope, *, noun: Promise | str, kind: str = RESOURCE_SLICE.n
         if state in states:
             if reason == "none" and kind == RESOURCE_SLICE.name:
                 reason = "no-driver"
+            reason = _then(reason) if is_past else reason
             command = grant_command(kind) if reason == "forbidden" else ""
-            return Emptiness(_then(reason) if is_past else reason, noun, command=command)
+            return Emptiness(reason, noun, command=command)
     return Emptiness("not-then" if is_past else "not-read", noun)
 
 
 def _then(reason: str) -> str:
-    """Of the past: what was not read then stays so."""
-    return "not-then" if reason in {"not-read", "failing"} else reason
+    """Of the past: what was not read then stays so, whatever would let it be read now."""
+    return "not-then" if reason in {"not-read", "failing", "forbidden"} else reason
 
 
 def no_such_cluster(scope: Scope, *, noun: Promise | str) -> Emptiness:

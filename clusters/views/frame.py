@@ -275,6 +275,7 @@ def _past(scope: Scope, *, now_url: str) -> Past | None:
     gaps = [gap for gap in scope.open_gaps if gap.cluster_id in names]
     notes = [
         *(note for row in scope.rows if (note := _past_beginning(row, at=at))),
+        *(note for row in scope.rows if (note := _past_unread(row))),
         *(_past_gap(gap, scope) for gap in gaps),
     ]
     if not scope.known:
@@ -295,6 +296,19 @@ def _past_beginning(row: Cluster, *, at: datetime) -> str:
         "%(name)s: what was so is kept from %(time)s on, so of this moment something is missing."
     )
     return text % {"name": row.name, "time": exact_time(max(begun))}
+
+
+def _past_unread(row: Cluster) -> str:
+    """Of kinds that had never been read by then; `_past_beginning` tells of those that were read later on."""
+    unread = [
+        kinds_of(each.kind)
+        for each in row.kinds.all()
+        if each.first_synced_at is None and each.state != ReadState.NOT_SERVED
+    ]
+    if not unread:
+        return ""
+    text = _("%(name)s: %(kinds)s had not been read by then; what depends on them is unknown.")
+    return text % {"name": row.name, "kinds": ", ".join(sorted(unread))}
 
 
 def _past_gap(gap: Gap, scope: Scope) -> str:

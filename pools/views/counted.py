@@ -21,8 +21,8 @@ def uncounted_words(figures: Sequence[DriverFigures]) -> list[str]:
         each.seen for each in figures if each not in known and _has_whole_pool(each)
     ):
         text = ngettext(
-            "Whether %(n)s device is free is unknown, since claims or taint rules cannot be read.",
-            "How many of %(n)s devices are free is unknown, since claims or taint rules cannot be read.",
+            "Whether %(n)s device is free is unknown, since claims or taint rules were not read.",
+            "How many of %(n)s devices are free is unknown, since claims or taint rules were not read.",
             devices,
         )
         words.append(text % {"n": number(devices)})

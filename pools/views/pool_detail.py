@@ -152,7 +152,7 @@ def pool_answer(pool: Pool) -> str:
         }
     if pool.devices_available is None:
         return _(
-            "%(seen)s. How many are free is unknown, since claims or taint rules cannot be read."
+            "%(seen)s. How many are free is unknown, since claims or taint rules were not read."
         ) % {"seen": seen}
     if pool.devices_total == 0:
         return _("Its driver is up and publishes no device.")

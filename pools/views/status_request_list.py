@@ -43,6 +43,9 @@ def _content(asked: Asked[PoolStatusRequest, StatusFilter]) -> Content:
 
 def _why_empty(scope: Scope) -> Emptiness:
     noun = STATUS_REQUESTS.noun
+    if scope.snapshot.at:
+        # Whether they were switched on then is not kept.
+        return Emptiness("none" if scope.rows else "not-then", noun)
     if not any(cluster_queries.makes_pool_status_requests(row) for row in scope.rows):
         return Emptiness(
             "none", noun, hint=_("They are switched off. A cluster's page switches them on.")
@@ -93,6 +96,9 @@ def _answer(scope: Scope) -> str:
             differing,
         )
         words.append(text % {"n": number(differing)})
+    if scope.snapshot.at:
+        # Whether they were switched on then is not kept.
+        return " ".join(words)
     off = [row.name for row in scope.rows if not cluster_queries.makes_pool_status_requests(row)]
     if not answered and len(off) < len(scope.rows):
         words.append(_("No answer about a whole driver was compared with our figures yet."))

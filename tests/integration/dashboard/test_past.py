@@ -251,6 +251,47 @@ def test_before_anything_was_read_nothing_is_shown_as_known(
     assert "0 of 0 pools" not in found.text
 
 
+def test_banner_names_kinds_that_had_never_been_read(signed_in: Client, churn: Churn) -> None:
+    churn.cluster.kinds.filter(kind="DeviceTaintRule").update(
+        first_synced_at=None, last_synced_at=None, state="forbidden"
+    )
+
+    found = page(signed_in, "/pools/")
+
+    sentence = "DeviceTaintRules had not been read by then; what depends on them is unknown."
+    assert f"{churn.cluster.name}: {sentence}" in found.text
+    # What would let them be read is about now.
+    assert "kubectl create clusterrole" not in found.text
+
+
+def test_list_of_what_might_not_be_read_then_asks_for_no_right_of_now(
+    signed_in: Client, churn: Churn
+) -> None:
+    Gap.objects.create(
+        cluster=churn.cluster, kind="DeviceClass", started_at=NOON, reason="forbidden"
+    )
+    churn.cluster.kinds.filter(kind="DeviceClass").update(state="forbidden")
+
+    then = page(signed_in, "/device-classes/", at=NOON + MINUTE)
+    with time_machine.travel(NOON + HOUR, tick=False):
+        now = Page(signed_in.get("/device-classes/").content.decode())
+
+    assert "Of that moment no device classes are known." in then.text
+    assert "DeviceClasses were not followed then" in then.text
+    assert "kubectl create clusterrole" not in then.text
+    assert "kubectl create clusterrole" in now.text
+
+
+def test_past_says_nothing_of_requests_that_are_made_now(signed_in: Client, churn: Churn) -> None:
+    found = page(signed_in, "/pool-status-requests/")
+    pool = page(signed_in, f"/pools/{Pool.objects.get().id}/")
+
+    assert "No pool status requests." in found.text
+    assert "The server had not been asked about this pool by then." in pool.text
+    assert "switched off" not in f"{found.text} {pool.text}".lower()
+    assert "within minutes" not in found.text
+
+
 @pytest.mark.parametrize("path", ["/", "/clusters/"])
 def test_before_anything_was_watched_no_page_says_what_to_watch_now(
     signed_in: Client, churn: Churn, path: str

@@ -265,7 +265,7 @@ def test_overview_claims_unread_says_unknown_and_not_zero(visit: Visit) -> None:
     alone = visit("/?cluster=b")
 
     unknown = (
-        "How many of 4 devices are free is unknown, since claims or taint rules cannot be read."
+        "How many of 4 devices are free is unknown, since claims or taint rules were not read."
     )
     assert page.answer == f"2 of 4 devices are free. {unknown}"
     assert alone.answer == unknown

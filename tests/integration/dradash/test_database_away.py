@@ -22,8 +22,9 @@ def away(client: Client, django_db_blocker: DjangoDbBlocker) -> Iterator[Client]
         connection.settings_dict["HOST"] = host
 
 
-def test_page_without_database_is_503_and_comes_back_by_itself(away: Client) -> None:
-    answer = away.get("/pools/")
+@pytest.mark.parametrize("path", ["/pools/", "/?at=2h+ago", "/pools/1/?at=2026-03-01T12:00:00Z"])
+def test_page_without_database_is_503_and_comes_back_by_itself(away: Client, path: str) -> None:
+    answer = away.get(path)
 
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert "The database does not answer." in answer.content.decode()

@@ -489,7 +489,7 @@ def test_pool_list_claims_unread_says_unknown_and_not_zero(visit: Visit) -> None
     )
 
     assert visit("/pools/").answer == (
-        "How many of 4 devices are free is unknown, since claims or taint rules cannot be read."
+        "How many of 4 devices are free is unknown, since claims or taint rules were not read."
     )
 
 

@@ -46,7 +46,7 @@ def pool(**fields: Any) -> Pool:
         ({"is_valid": False}, "Invalid, with 4 devices seen. The scheduler takes nothing from it."),
         (
             {"devices_available": None},
-            "4 devices. How many are free is unknown, since claims or taint rules cannot be read.",
+            "4 devices. How many are free is unknown, since claims or taint rules were not read.",
         ),
         ({"devices_total": 0, "devices_available": 0}, "Its driver is up and publishes no device."),
         (
