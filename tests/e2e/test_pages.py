@@ -199,6 +199,19 @@ def test_who_holds_a_device_is_in_view_on_a_screen_of_usual_width(
     assert head["x"] + head["width"] < WIDE["width"]
 
 
+@pytest.mark.parametrize("path", ["/devices/?tainted=true", "/"])
+def test_long_taint_stays_inside_of_its_frame(
+    open_page: OpenPage, synced: object, path: str
+) -> None:
+    page = open_page(path, viewport=PHONE)
+    tags = page.locator("main .tag", has_text="maintenance.example.com/planned")
+    expect(tags.first).to_be_visible()
+
+    over = tags.evaluate_all("tags => tags.map(tag => tag.scrollHeight - tag.clientHeight)")
+
+    assert set(over) == {0}
+
+
 def bytes_of_page(page: Page, path: str) -> int:
     """On the wire, of the page alone."""
     page.goto(path, wait_until="load")
