@@ -22,6 +22,7 @@ from api.parameters import DEFAULT_LIMIT, Parameters, filter_values
 from api.query_parameters import PAGING, filter_parameters, order_parameter
 from api.renderers import CSVText, JSONText
 from api.views.base import SnapshotView
+from clusters.views.narrowing import unfiltered_count
 from dra import shapes
 from ui.listing import Listing
 from ui.moments import AT, moment_text
@@ -96,8 +97,10 @@ class ListView(SnapshotView, Generic[M]):
         page = _page(parameters, rows, order=order, cursor=cursor, limit=limit or DEFAULT_LIMIT)
         if is_csv:
             return self._csv(request, iter(page.rows), coverage=coverage, also=also)
+        count = self.listing.count(snapshot, wanted) if self.listing.count else rows.count()
         body = self.page(
-            count=self.listing.count(snapshot, wanted) if self.listing.count else rows.count(),
+            count=count,
+            total=unfiltered_count(self.listing, snapshot, wanted, clusters=clusters, count=count),
             next=_link(request, page.next_cursor, snapshot.at),
             previous=_link(request, page.previous_cursor, snapshot.at),
             stale=coverage.is_stale(),

@@ -161,7 +161,8 @@ def _answered(shown: _Shown[M, W], request: HttpRequest, scope: Scope, wanted: W
     found = listing.query(scope.snapshot, wanted)
     page, notes = _rows(listing, query, found.defer(*listing.unshown))
     made = shown.content(Asked(scope, query, wanted, found, page.rows))
-    total = unfiltered_count(listing, scope.snapshot, query, wanted)
+    clusters = query.getlist("cluster")
+    total = unfiltered_count(listing, scope.snapshot, wanted, clusters=clusters, count=made.count)
     columns = _columns(made.columns or listing.columns, scope)
     frame = list_view(
         id=listing.id,

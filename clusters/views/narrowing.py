@@ -23,11 +23,21 @@ W = TypeVar("W")
 
 
 def unfiltered_count(
-    listing: Listing[M, W], snapshot: Snapshot, query: QueryDict, wanted: W
+    listing: Listing[M, W],
+    snapshot: Snapshot,
+    wanted: W,
+    *,
+    clusters: Sequence[str],
+    count: int,
 ) -> int | None:
-    """Rows without any filter but the chosen cluster; None where that is not asked, or what matches is not among them."""
-    everything = listing.read({"cluster": query.getlist("cluster")}).wanted
-    if wanted == everything or _is_of_others(listing, wanted):
+    """Rows without any filter but the cluster, of which `count` match; None where those that match are not among them.
+
+    One query, or none where nothing else is asked for.
+    """
+    everything = listing.read({"cluster": clusters}).wanted
+    if wanted == everything:
+        return count
+    if _is_of_others(listing, wanted):
         return None
     if listing.count:
         return listing.count(snapshot, everything)

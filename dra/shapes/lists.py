@@ -22,6 +22,13 @@ class Page(Struct, Generic[T], frozen=True, kw_only=True):
     """One page of a list."""
 
     count: Annotated[Count, Meta(description="How many match, on all pages.", examples=[128])]
+    total: Annotated[
+        Count | None,
+        Meta(
+            description="How many there are without any filter but `cluster`; null: what is asked for is not among them, as pools that have vanished.",
+            examples=[2500],
+        ),
+    ]
     next: Annotated[PageUrl, Meta(description="URL of the next page; null: this is the last.")]
     previous: Annotated[
         PageUrl, Meta(description="URL of the page before; null: this is the first.")

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from tests.factories import api_rows
+from tests.factories.api_rows import NOON
 from tests.series import for_each
 
 SOURCE = (
@@ -562,3 +563,27 @@ def test_object_is_found_by_its_name_in_kubernetes(get: Any, query: str, found: 
     api_rows.status_request(pool.cluster, "dradash-2", pool_name="node-1")
 
     assert [row["name"] for row in get(query)["results"]] == found
+
+
+@pytest.mark.parametrize(
+    ("query", "counts"),
+    [
+        ("", (2, 2)),
+        ("?cluster=prod", (2, 2)),
+        ("?problem=any", (0, 2)),
+        ("?q=node-1", (1, 2)),
+        # One that has vanished is not among those that are there.
+        ("?vanished=true", (1, None)),
+    ],
+)
+def test_list_counts_what_matches_and_what_there_is(
+    api: Client, query: str, counts: tuple[int, int | None]
+) -> None:
+    cluster = api_rows.cluster()
+    api_rows.pool(cluster, "node-1")
+    api_rows.pool(cluster, "node-2")
+    api_rows.pool(cluster, "node-3", vanished_at=NOON)
+
+    found = api.get(f"/api/v1/pools/{query}").json()
+
+    assert (found["count"], found["total"]) == counts
