@@ -75,7 +75,7 @@ class Coverage:
 
 def read_coverage(snapshot: Snapshot) -> Coverage:
     """Three queries, whatever the number of clusters."""
-    clusters = {each.pk: each for each in queries.clusters(snapshot).defer("capabilities")}
+    clusters = {each.pk: each for each in queries.all_clusters(snapshot)}
     gaps = tuple(gap for gap in queries.open_gaps(snapshot) if gap.cluster_id in clusters)
     freshness = queries.freshness(clusters.values())
     return Coverage(snapshot=snapshot, clusters=clusters, freshness=freshness, gaps=gaps)

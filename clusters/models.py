@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 from django.db.models import F, Q
 
@@ -44,8 +42,10 @@ class Cluster(models.Model):
         "self", on_delete=models.SET_NULL, null=True, related_name="replaced_by"
     )
 
-    # What `queries.clusters` reads beside the row: [{"subject", "number"}].
-    revision_rows: list[dict[str, Any]]
+    # What `queries.clusters` and `all_clusters` read beside the row: revisions, and how far each kind was read, ordered by kind.
+    revision_subjects: list[str]
+    revision_numbers: list[int]
+    known_kinds: list[ClusterKind]
 
     class Meta:
         ordering = ("name",)

@@ -1,14 +1,15 @@
 """Reads about clusters: how each is reached, how fresh what we know of it is, and where something was missed."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef, Prefetch, Q, QuerySet
-from django.db.models.functions import JSONObject
 from django.forms.models import model_to_dict
 
 from clusters import registry
@@ -69,11 +70,38 @@ def wanted_clusters(snapshot: Snapshot, wanted: ClusterFilter) -> QuerySet[Clust
 
 def clusters(snapshot: Snapshot) -> QuerySet[Cluster]:
     """All clusters with their revisions and kinds, in two queries."""
-    numbers = Revision.objects.filter(cluster=OuterRef("pk")).order_by("subject")
-    rows = ArraySubquery(numbers.values(found=JSONObject(subject="subject", number="number")))
-    return Cluster.objects.annotate(  # type: ignore[no-redef]  # the model says its type, for readers
-        revision_rows=rows
-    ).prefetch_related(Prefetch("kinds", queryset=ClusterKind.objects.order_by("kind")))
+    return _with_revisions().prefetch_related(  # type: ignore[no-redef]  # the model says its type, for readers
+        Prefetch("kinds", queryset=ClusterKind.objects.order_by("kind"), to_attr="known_kinds")
+    )
+
+
+def _with_revisions() -> QuerySet[Cluster]:
+    found = Revision.objects.filter(cluster=OuterRef("pk")).order_by("subject")
+    return Cluster.objects.annotate(  # type: ignore[no-redef]  # the model says their types, for readers
+        revision_subjects=ArraySubquery(found.values("subject")),
+        revision_numbers=ArraySubquery(found.values("number")),
+    )
+
+
+@cache
+def _all_clusters() -> tuple[str, tuple[object, ...]]:
+    """SQL and parameters."""
+    return _with_revisions().defer("capabilities").query.sql_with_params()
+
+
+_KINDS = "SELECT * FROM clusters_clusterkind ORDER BY kind"
+_OPEN_GAPS = "SELECT * FROM clusters_gap WHERE ended_at IS NULL ORDER BY started_at, id"
+
+
+def all_clusters(snapshot: Snapshot) -> list[Cluster]:
+    """The same without capabilities. Every page and answer begins with them, and making SQL costs three times what reading them does."""
+    rows = list(Cluster.objects.raw(*_all_clusters()))
+    kinds: dict[int, list[ClusterKind]] = defaultdict(list)
+    for kind in ClusterKind.objects.raw(_KINDS):
+        kinds[kind.cluster_id].append(kind)
+    for row in rows:
+        row.known_kinds = kinds[row.pk]
+    return rows
 
 
 def cluster(snapshot: Snapshot, cluster_id: int) -> Cluster:
@@ -94,7 +122,7 @@ def freshness(found: Iterable[Cluster]) -> dict[int, Freshness]:
 
 
 def _freshness(found: Cluster) -> Freshness:
-    kinds = {kind.kind: kind for kind in found.kinds.all()}
+    kinds = {kind.kind: kind for kind in found.known_kinds}
     needed = [kinds[name] for name in registry.figure_kinds() if name in kinds]
     read = [kind for kind in needed if kind.state != ReadState.NOT_SERVED]
     moments = [kind.last_synced_at for kind in read]
@@ -115,14 +143,14 @@ def _freshness(found: Cluster) -> Freshness:
             for kind in kinds.values()
             if kind.state in {ReadState.FAILING, ReadState.FORBIDDEN}
         ),
-        revisions={row["subject"]: row["number"] for row in found.revision_rows},
+        revisions=dict(zip(found.revision_subjects, found.revision_numbers, strict=True)),
         read_at={kind.kind: kind.last_synced_at for kind in kinds.values() if kind.last_synced_at},
     )
 
 
 def reads(found: Cluster) -> list[dict[str, Any]]:
     """All that is known of how far each kind was read, for an ETag: it goes on without a new revision."""
-    return [model_to_dict(kind) for kind in found.kinds.all()]
+    return [model_to_dict(kind) for kind in found.known_kinds]
 
 
 def gaps(
@@ -141,9 +169,9 @@ def gaps(
     ).order_by("started_at", "id")
 
 
-def open_gaps(snapshot: Snapshot) -> QuerySet[Gap]:
-    """Gaps that last."""
-    return Gap.objects.filter(ended_at__isnull=True).order_by("started_at", "id")
+def open_gaps(snapshot: Snapshot) -> tuple[Gap, ...]:
+    """Gaps that last, earliest first."""
+    return tuple(Gap.objects.raw(_OPEN_GAPS))
 
 
 def latest_gaps(snapshot: Snapshot, cluster_id: int, *, count: int = 50) -> QuerySet[Gap]:

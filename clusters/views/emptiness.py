@@ -47,7 +47,7 @@ def emptiness(scope: Scope, *, noun: Promise | str, kind: str = RESOURCE_SLICE.n
     is_past = scope.snapshot.at is not None
     if not scope.rows:
         return Emptiness("not-then" if is_past else "no-cluster", noun)
-    states = {each.state for row in scope.rows for each in row.kinds.all() if each.kind == kind}
+    states = {each.state for row in scope.rows for each in row.known_kinds if each.kind == kind}
     # Of several clusters, the one that could have something says why it has nothing.
     for state, reason in _REASONS.items():
         if state in states:

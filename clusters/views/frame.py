@@ -193,7 +193,7 @@ def _asked(request: HttpRequest, *, now: datetime) -> datetime | None:
 
 def read_scope(snapshot: Snapshot, chosen_name: str) -> Scope:
     """Clusters, their kinds and open gaps."""
-    rows = list(queries.clusters(snapshot).defer("capabilities"))
+    rows = queries.all_clusters(snapshot)
     chosen = next((row for row in rows if chosen_name in {row.name, str(row.pk)}), None)
     return Scope(
         snapshot=snapshot,
@@ -202,7 +202,7 @@ def read_scope(snapshot: Snapshot, chosen_name: str) -> Scope:
         fresh=queries.freshness(rows),
         chosen=chosen,
         chosen_name=chosen_name,
-        open_gaps=tuple(queries.open_gaps(snapshot)),
+        open_gaps=queries.open_gaps(snapshot),
     )
 
 
@@ -289,7 +289,7 @@ def _past(scope: Scope, *, now_url: str) -> Past | None:
 
 def _past_beginning(row: Cluster, *, at: datetime) -> str:
     """Of a cluster that was not wholly read yet, or of which only what has not changed since is kept; else nothing."""
-    begun = [each.first_synced_at for each in row.kinds.all() if each.first_synced_at]
+    begun = [each.first_synced_at for each in row.known_kinds if each.first_synced_at]
     if not begun or max(begun) <= at:
         return ""
     text = _(
@@ -435,7 +435,7 @@ def _silent_troubles(row: Cluster, scope: Scope, *, url: str) -> list[Banner]:
 
 def was_read(row: Cluster) -> bool:
     """Whether anything of a cluster was ever read."""
-    return any(kind.last_synced_at for kind in row.kinds.all())
+    return any(kind.last_synced_at for kind in row.known_kinds)
 
 
 def kinds_of(kind: str) -> str:

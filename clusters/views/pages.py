@@ -143,7 +143,7 @@ def cluster_list_page(scope: Scope) -> ClusterListPage:
 
 
 def _cluster_line(row: Cluster, scope: Scope) -> ClusterLine:
-    counts = [kind.object_count for kind in row.kinds.all()]
+    counts = [kind.object_count for kind in row.known_kinds]
     known = [count for count in counts if count is not None]
     return ClusterLine(
         cluster=row,
@@ -197,7 +197,7 @@ def cluster_page(snapshot: Snapshot, row: Cluster, *, may_change: bool) -> Clust
     now = snapshot.moment
     fresh = queries.freshness([row])[row.pk]
     found = _capabilities(row)
-    nodes = next((kind for kind in row.kinds.all() if kind.kind == NODE.name), None)
+    nodes = next((kind for kind in row.known_kinds if kind.kind == NODE.name), None)
     components, gates = _gates(found)
     return ClusterPage(
         answer=_past_answer() if snapshot.at else _detail_answer(row, fresh, now=now),
@@ -229,7 +229,7 @@ def _needing_attention(snapshot: Snapshot, kind: Kind, cluster_id: int) -> tuple
 def _unread(row: Cluster) -> str:
     return ", ".join(
         kinds_of(kind.kind)
-        for kind in row.kinds.all()
+        for kind in row.known_kinds
         if kind.last_synced_at is None and kind.state != ReadState.NOT_SERVED
     )
 
@@ -271,7 +271,7 @@ def _capabilities(row: Cluster) -> Capabilities | None:
 
 
 def _kind_lines(row: Cluster, found: Capabilities | None) -> list[KindLine]:
-    read = {kind.kind: kind for kind in row.kinds.all()}
+    read = {kind.kind: kind for kind in row.known_kinds}
     return [_kind_line(name, found, read.get(name)) for name in KINDS]
 
 
