@@ -1,8 +1,6 @@
 """Read by gunicorn on its own, for `dradash up` and for the image alike; the address is given on the command line."""
 
-import gc
-
-from django.urls import get_resolver
+from dradash.loading import finish_loading
 
 wsgi_app = "dradash.wsgi"
 worker_class = "gthread"
@@ -19,6 +17,4 @@ control_socket_disable = True
 def when_ready(server: object) -> None:
     """Before the first fork: what is loaded here is in memory once, and no garbage collector touches it again."""
     del server
-    gc.collect()
-    get_resolver().reverse_dict  # noqa: B018 -- loads every view
-    gc.freeze()
+    finish_loading()
