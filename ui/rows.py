@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
-from ui import formatting, states
+from ui import formatting
 from ui.templatetags import ui as tags
 
 if TYPE_CHECKING:
@@ -38,14 +38,15 @@ def environment(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(_=gettext, addresses=addresses, url=reverse, icon=tags.icon)
+    made.globals.update(
+        _=gettext, addresses=addresses, url=reverse, icon=tags.icon, state_badge=tags.state_badge
+    )
     made.filters.update(
         middle_cut=formatting.middle_cut,
         number=tags.number,
         age=age,
         moment=moment,
         query=query,
-        state=states.said_state,
         state_bar=tags.state_bar_svg,
     )
     return made

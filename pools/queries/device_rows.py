@@ -1,6 +1,5 @@
 """Reads of devices, and of who holds them."""
 
-import json
 from collections.abc import Sequence
 
 from django.db import connection
@@ -50,11 +49,13 @@ def devices_of_pool(snapshot: Snapshot, found: Pool) -> QuerySet[Device]:
 
 
 _SAMPLE = """
-SELECT d.driver, d.attributes, d.capacity_numbers
+SELECT DISTINCT d.driver, named.name, named.is_capacity
 FROM unnest(%s::text[]) AS wanted(driver) CROSS JOIN LATERAL (
     SELECT driver, attributes, capacity_numbers FROM pools_publisheddevice p
     WHERE p.driver = wanted.driver AND vanished_at IS NULL ORDER BY driver, pool_name, name, id LIMIT %s
-) d
+) d CROSS JOIN LATERAL (
+    SELECT jsonb_object_keys(d.attributes), false UNION ALL SELECT jsonb_object_keys(d.capacity_numbers), true
+) named(name, is_capacity)
 """
 
 
@@ -72,11 +73,10 @@ def attribute_names(snapshot: Snapshot, drivers: Sequence[str], *, sample: int =
         rows = cursor.fetchall()
     having: dict[str, set[str]] = {}
     capacities: set[str] = set()
-    for driver, attributes, capacity in rows:
-        numbers = json.loads(capacity)
-        capacities.update(numbers)
-        for name in (*numbers, *json.loads(attributes)):
-            having.setdefault(name, set()).add(driver)
+    for driver, name, is_capacity in rows:
+        having.setdefault(name, set()).add(driver)
+        if is_capacity:
+            capacities.add(name)
     return sorted(
         having, key=lambda n: (_telling_rank(n), -len(having[n]), n not in capacities, n)
     )

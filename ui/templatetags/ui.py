@@ -110,10 +110,26 @@ def tail(text: str) -> str:
     return formatting.middle_cut(str(text))[1]
 
 
-@register.filter
-def state(code: str) -> states.State:
-    """The look of a device state."""
-    return states.state_of(str(code))
+@register.simple_tag
+def state_badge(code: str, is_partly_used: bool | None = False) -> SafeString:  # noqa: FBT001, FBT002 -- a tag of a template
+    """Icon, word and colour of a device's state; `is_partly_used` adds that one's."""
+    badge = _badge(str(code), get_language())
+    if not is_partly_used:
+        return badge
+    return format_html("{} {}", badge, _badge("partly_used", get_language()))
+
+
+# There are seven of them, and a page of devices shows a hundred.
+@lru_cache(maxsize=512)
+def _badge(code: str, _language: str | None) -> SafeString:
+    look = states.state_of(code)
+    return format_html(
+        '<span class="state state-{}" title="{}">{}{}</span>',
+        look.code,
+        look.meaning,
+        icon(look.icon),
+        look.word,
+    )
 
 
 @register.filter

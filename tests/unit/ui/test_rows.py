@@ -12,6 +12,7 @@ from django.utils.translation.template import templatize
 
 from tests.pages import Element, parse
 from ui.rows import age, environment, render_part
+from ui.templatetags.ui import state_badge
 
 BASE = Path(settings.BASE_DIR) / "templates"
 FOLDERS = (BASE / "rows", BASE / "frame")
@@ -60,13 +61,23 @@ def test_name_in_a_row_is_the_name_of_other_pages(text: str, url: str, namespace
     assert elements(row) == elements(render_to_string("components/name.html", context))
 
 
-@pytest.mark.parametrize("code", ["allocated", "partly_used", "unknown", HOSTILE])
-def test_state_in_a_row_is_the_state_of_other_pages(code: str) -> None:
-    row = render_part("components.html", "state_badge", code)
+@pytest.mark.parametrize(
+    ("code", "css_class"),
+    [("allocated", "state state-allocated"), (HOSTILE, "state state-unknown")],
+)
+def test_badge_of_a_state_has_its_word_and_escapes_it(code: str, css_class: str) -> None:
+    (tag, attributes, text), *_icon = elements(state_badge(code))
 
-    assert elements(row) == elements(
-        render_to_string("components/state_badge.html", {"code": code})
-    )
+    assert (tag, attributes["class"], text) == ("span", css_class, code)
+
+
+def test_badge_of_a_device_that_is_partly_used_says_both() -> None:
+    found = elements(state_badge("allocated", is_partly_used=True))
+
+    assert [text for tag, _attributes, text in found if tag == "span"] == [
+        "allocated",
+        "partly used",
+    ]
 
 
 @pytest.mark.parametrize(
