@@ -15,7 +15,12 @@ from clusters.models import Cluster, Gap
 from clusters.services import changing, raise_revisions
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
 from objects.services import bodies, keeping
-from objects.services.partitions import LOG, drop_partitions, ensure_partitions
+from objects.services.partitions import (
+    LOG,
+    drop_partitions,
+    ensure_partitions,
+    pack_partitions,
+)
 from pools.models import PoolStatusRequest
 from pools.services import rollups
 from pools.services.keeping import remove_vanished
@@ -48,6 +53,7 @@ def keep_storage(retention: Retention, *, now: datetime) -> None:
     for cluster_id in Cluster.objects.order_by("pk").values_list("pk", flat=True):
         _keep_cluster(cluster_id, now=now)
     _drop_old(retention, now=now)
+    _pack(now=now)
 
 
 def _keep_cluster(cluster_id: int, *, now: datetime) -> None:
@@ -60,6 +66,12 @@ def _keep_cluster(cluster_id: int, *, now: datetime) -> None:
             keeping.write_checkpoint(cluster_id, kind, now=now)
     with _logged_failure(cluster_id, "dictionaries"):
         bodies.renew_dictionaries(cluster_id, now=now)
+
+
+def _pack(*, now: datetime) -> None:
+    packed = pack_partitions([*LOG, *VERSIONS, *rollups.SAMPLES, *rollups.HOURS], now=now)
+    if packed:
+        log.info("packed partitions", names=packed)
 
 
 @contextmanager

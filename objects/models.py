@@ -34,7 +34,10 @@ class BodyDictionary(models.Model):
 
 
 class Body(models.Model):
-    """One distinct content, zstd-compressed: the object without managedFields, resourceVersion and pool generation."""
+    """One distinct content, zstd-compressed: the object without managedFields, resourceVersion and pool generation.
+
+    With a base, `content` is the difference to that other body, which has none itself.
+    """
 
     pk = models.CompositePrimaryKey("cluster_id", "digest")
     cluster = models.ForeignKey(
@@ -42,6 +45,7 @@ class Body(models.Model):
     )
     # 128 bits of the SHA-256 of the uncompressed content. uuid, because bytea slows bulk paths.
     digest = models.UUIDField()
+    base = models.UUIDField(null=True)
     dictionary_id = models.BigIntegerField(null=True)
     size_bytes = models.IntegerField()
     content = models.BinaryField()

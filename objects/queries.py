@@ -58,19 +58,50 @@ def bodies(cluster_id: int, digests: Iterable[UUID]) -> dict[UUID, bytes]:
     if not wanted:
         return {}
     found = rows(
-        "SELECT digest, dictionary_id, content FROM objects_body"
+        "SELECT digest, base, dictionary_id, content FROM objects_body"
         " WHERE cluster_id = %s AND digest = ANY(%s)",
         (cluster_id, wanted),
     )
+    # A base is whole, so this goes one step deep.
+    bases = bodies(cluster_id, [base for _, base, _, _ in found if base is not None])
     # Decompressors are not safe to share between threads, and cheap to make.
     decompressors: dict[int | None, zstandard.ZstdDecompressor] = {}
     contents = {}
-    for digest, dictionary_id, content in found:
+    for digest, base, dictionary_id, content in found:
+        if base is not None:
+            prefix = with_base(_dictionary(dictionary_id), bases[base])
+            contents[digest] = zstandard.ZstdDecompressor(dict_data=prefix).decompress(content)
+            continue
         if dictionary_id not in decompressors:
-            dictionary = dictionary_content(dictionary_id) if dictionary_id else None
+            dictionary = _dictionary(dictionary_id)
             decompressors[dictionary_id] = zstandard.ZstdDecompressor(dict_data=dictionary)
         contents[digest] = decompressors[dictionary_id].decompress(content)
     return contents
+
+
+def whole_bodies(cluster_id: int, digests: Iterable[UUID]) -> dict[UUID, UUID]:
+    """Of each body that is stored: itself if it is stored whole, else the whole body that it is a difference to."""
+    wanted = list(set(digests))
+    if not wanted:
+        return {}
+    found = rows(
+        "SELECT digest, coalesce(base, digest) FROM objects_body"
+        " WHERE cluster_id = %s AND digest = ANY(%s)",
+        (cluster_id, wanted),
+    )
+    return dict(found)
+
+
+def with_base(
+    dictionary: zstandard.ZstdCompressionDict | None, base: bytes
+) -> zstandard.ZstdCompressionDict:
+    """What a difference to a base is compressed with: the dictionary's content, then the base, which is nearer and so costs less to name."""
+    content = (dictionary.as_bytes() if dictionary else b"") + base
+    return zstandard.ZstdCompressionDict(content, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+
+
+def _dictionary(dictionary_id: int | None) -> zstandard.ZstdCompressionDict | None:
+    return dictionary_content(dictionary_id) if dictionary_id else None
 
 
 def object_body(
@@ -193,7 +224,7 @@ def newest_dictionary_id(cluster_id: int, *, kind: str, driver: str) -> int | No
 
 @dataclass(frozen=True, slots=True)
 class DictionaryUse:
-    """How well a dictionary does on the newest bodies that were compressed with it."""
+    """How well a dictionary does on the newest bodies that were compressed with it; what is stored as a difference tells nothing of that."""
 
     dictionary_id: int
     kind: str
@@ -249,7 +280,7 @@ def _newest_bodies(
         FROM objects_kubeobject o
         JOIN objects_body b ON b.cluster_id = o.cluster_id AND b.digest = o.digest
         WHERE o.cluster_id = %s AND o.kind = %s AND o.deleted_at IS NULL
-          AND b.dictionary_id IS NOT DISTINCT FROM %s::int8
+          AND b.dictionary_id IS NOT DISTINCT FROM %s::int8 AND b.base IS NULL
         ORDER BY o.changed_at DESC, o.id LIMIT %s
         """,
         (cluster_id, kind, dictionary_id, limit),

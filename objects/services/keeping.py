@@ -28,6 +28,8 @@ SELECT digest FROM objects_body b WHERE cluster_id = %(cluster)s
                   WHERE e.cluster_id = b.cluster_id AND e.digest = b.digest)
   AND NOT EXISTS (SELECT FROM objects_checkpoint c
                   WHERE c.cluster_id = b.cluster_id AND c.digest = b.digest)
+  AND NOT EXISTS (SELECT FROM objects_body d
+                  WHERE d.cluster_id = b.cluster_id AND d.base = b.digest)
 """
 
 
@@ -109,7 +111,10 @@ def _remove_bodies(
             " AND NOT EXISTS (SELECT FROM objects_kubeobject o"
             "  WHERE o.cluster_id = b.cluster_id AND o.digest = b.digest)"
             " AND NOT EXISTS (SELECT FROM objects_objectevent e"
-            "  WHERE e.cluster_id = b.cluster_id AND e.digest = b.digest AND e.at >= %(since)s)",
+            "  WHERE e.cluster_id = b.cluster_id AND e.digest = b.digest AND e.at >= %(since)s)"
+            # A base goes at a later time than the differences to it.
+            " AND NOT EXISTS (SELECT FROM objects_body d"
+            "  WHERE d.cluster_id = b.cluster_id AND d.base = b.digest)",
             {"cluster": cluster_id, "digests": digests, "since": looked_at - _CLOCK_SLACK},
         )
         return cursor.rowcount

@@ -100,6 +100,8 @@ class _State:
     is_live: bool
     before: Version | None
     first_seen_at: datetime
+    # The body that it has, or had last, before this batch.
+    stored: UUID | None
     latest: Change | None = None
 
 
@@ -121,12 +123,22 @@ def record_changes(
             continue
         if state is None:
             version = Version(change.digest, change.generation)
-            state = _State(next(ids), version, None, is_live=False, before=None, first_seen_at=now)
+            state = _State(
+                next(ids),
+                version,
+                None,
+                is_live=False,
+                before=None,
+                first_seen_at=now,
+                stored=None,
+            )
             states[change.kind, change.uid] = state
         events.append(_apply(state, change, cluster_id=cluster_id, now=now))
         if not change.is_deletion:
             group = bodies.group_of(change.kind, change.content)
-            contents[change.digest] = bodies.NewBody(change.digest, group, change.content)
+            contents[change.digest] = bodies.NewBody(
+                change.digest, group, change.content, before=state.stored
+            )
     if not events:
         return []
     _lock_bodies(cursor, cluster_id)
@@ -188,7 +200,9 @@ def _load(
         for uid, object_id, digest, generation, changed_at, is_live in cursor.fetchall():
             version = Version(digest, generation)
             before = version if is_live else None
-            states[kind, uid] = _State(object_id, version, changed_at, is_live, before, changed_at)
+            states[kind, uid] = _State(
+                object_id, version, changed_at, is_live, before, changed_at, stored=digest
+            )
     return states
 
 

@@ -1,4 +1,4 @@
-"""Partitions by day or month: made ahead of time, and dropped when all of one is too old."""
+"""Partitions by day or month: made ahead of time, packed when their time is over, and dropped when all of one is too old."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 DAYS_AHEAD: Final = 7
 # One number of Postgres' advisory locks, so that two workers never make the same partition at once.
 _LOCK: Final = 0x6F62_7061
+# The last transactions of a day may end after it.
+_SETTLED: Final = timedelta(hours=1)
+_PACKED: Final = "packed"
 _NAME: Final = re.compile(r"_p(\d{4})(\d{2})(\d{2})?$")
 
 
@@ -70,6 +73,49 @@ def drop_partitions(tables: Sequence[Partitioned], *, before: datetime) -> list[
                     cursor.execute(f"DROP TABLE {name}")
                     dropped.append(name)
     return dropped
+
+
+def pack_partitions(tables: Sequence[Partitioned], *, now: datetime) -> list[str]:
+    """Pack each partition whose time has been over for an hour, once; returns their names. Not inside of a transaction.
+
+    Rows that came in no order leave the pages of an index half empty, and for as long as the partition is kept nothing more comes.
+    """
+    packed = []
+    with open_cursor() as cursor:
+        for table in tables:
+            for name in _loose(cursor, table):
+                start = _start_of(name)
+                if start is not None and _end(table, start) <= now - _SETTLED:
+                    pack_partition(cursor, name)
+                    packed.append(name)
+    return packed
+
+
+def pack_partition(cursor: Cursor, name: str) -> None:
+    """Write the indexes of a partition anew, without holes, and spare all later readers the look at who wrote its rows.
+
+    Readers are not made to wait. An index that a stop in between left invalid is taken away by the next try.
+    """
+    cursor.execute(
+        "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = %s::regclass AND NOT indisvalid",
+        (name,),
+    )
+    for (index,) in cursor.fetchall():
+        cursor.execute(f"DROP INDEX CONCURRENTLY {index}")
+    cursor.execute(f"REINDEX TABLE CONCURRENTLY {name}")
+    cursor.execute(f"VACUUM (FREEZE, ANALYZE) {name}")
+    cursor.execute(f"COMMENT ON TABLE {name} IS '{_PACKED}'")
+
+
+def _loose(cursor: Cursor, table: Partitioned) -> list[str]:
+    """The partitions of a table that are not packed, in order of time."""
+    cursor.execute(
+        "SELECT relname::text FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid"
+        " WHERE inhparent = %s::regclass AND obj_description(pg_class.oid, 'pg_class') IS DISTINCT FROM %s"
+        " ORDER BY relname",
+        (table.table, _PACKED),
+    )
+    return [name for (name,) in cursor.fetchall()]
 
 
 def _partitions(cursor: Cursor, table: Partitioned) -> dict[str, str]:

@@ -162,10 +162,11 @@ def remove_gone(
     unless: str = "false",
 ) -> int:
     """Delete rows that were gone before a moment and have no closed version left, `unless` a condition on the row `t` holds."""
+    named = "c.id = t.id" if table.has_id else _same_key(table, "c", "t")
     cursor.execute(
         f"DELETE FROM {table.name} t WHERE cluster_id = %s AND vanished_at < %s"  # noqa: S608 -- made of constants
         f" AND NOT EXISTS (SELECT FROM {table.closed} c"
-        f"  WHERE c.cluster_id = t.cluster_id AND {_same_key(table, 'c', 't')}) AND NOT ({unless})",
+        f"  WHERE c.cluster_id = t.cluster_id AND {named}) AND NOT ({unless})",
         (cluster_id, before),
     )
     return cursor.rowcount

@@ -14,7 +14,12 @@ from objects.models import Body, BodyDictionary, KubeObject, ObjectEvent
 from objects.queries import LiveObject, Version
 from objects.services import bodies, keeping
 from objects.services.log import Change, ChangedObject, record_changes, record_missing
-from objects.services.partitions import LOG, drop_partitions, ensure_partitions
+from objects.services.partitions import (
+    LOG,
+    drop_partitions,
+    ensure_partitions,
+    pack_partitions,
+)
 from objects.services.staging import as_jsonb, open_cursor
 from tests.factories.clusters import NOON, watched_cluster
 from tests.factories.snapshots import SNAPSHOT
@@ -243,6 +248,90 @@ def test_remove_orphans_removes_only_what_nothing_names(cluster: Cluster) -> Non
     ]
 
 
+# Nothing compresses it, so only a difference to it is short.
+LONG = "".join(uuid.uuid5(uuid.NAMESPACE_OID, str(number)).hex for number in range(40))
+
+
+def stored(cluster: Cluster) -> dict[uuid.UUID, uuid.UUID | None]:
+    """The base of each body that is stored."""
+    return dict(Body.objects.filter(cluster=cluster).values_list("digest", "base"))
+
+
+def test_body_is_kept_as_the_difference_to_what_the_object_was(cluster: Cluster) -> None:
+    first, second, third = (change(text=LONG + text) for text in ("1", "2", "3"))
+    record(cluster, first)
+    record(cluster, second)
+    record(cluster, third)
+
+    assert stored(cluster) == {
+        first.digest: None,
+        second.digest: first.digest,
+        third.digest: first.digest,
+    }
+    assert queries.bodies(cluster.pk, stored(cluster)) == {
+        each.digest: each.content for each in (first, second, third)
+    }
+
+
+def test_body_that_has_little_of_what_the_object_was_is_kept_whole(cluster: Cluster) -> None:
+    first, second = change(text=LONG), change(text=LONG[::-1])
+    record(cluster, first)
+    record(cluster, second)
+
+    assert stored(cluster) == {first.digest: None, second.digest: None}
+
+
+def test_body_is_kept_as_the_difference_with_a_dictionary_too(cluster: Cluster) -> None:
+    bodies.train_dictionary(
+        cluster.pk,
+        bodies.Group("DeviceClass", ""),
+        [change(f"name-{number}").content for number in range(100)],
+        now=NOON,
+    )
+    first, second = change(text=LONG + "1"), change(text=LONG + "2")
+    record(cluster, first)
+    record(cluster, second)
+
+    assert stored(cluster) == {first.digest: None, second.digest: first.digest}
+    assert queries.bodies(cluster.pk, [second.digest]) == {second.digest: second.content}
+
+
+def test_bodies_of_many_objects_at_once_are_kept_whole(cluster: Cluster) -> None:
+    names = [f"name-{number}" for number in range(201)]
+    record(cluster, *(change(name, text=LONG) for name in names))
+    record(cluster, *(change(name, text=LONG + "2") for name in names))
+
+    assert set(stored(cluster).values()) == {None}
+
+
+def test_remove_orphans_keeps_the_base_of_a_difference(cluster: Cluster) -> None:
+    first, second = change(text=LONG + "1"), change(text=LONG + "2")
+    record(cluster, first)
+    record(cluster, second)
+    ObjectEvent.objects.filter(cluster=cluster).delete()
+
+    removed = keeping.remove_orphans(
+        cluster.pk, gone_before=NOON + HOUR, now=NOON + timedelta(days=31)
+    )
+
+    assert removed == (0, 0)
+    assert queries.bodies(cluster.pk, [second.digest]) == {second.digest: second.content}
+
+
+def test_remove_orphans_removes_differences_and_then_their_base(cluster: Cluster) -> None:
+    first, second = change(text=LONG + "1"), change(text=LONG + "2")
+    record(cluster, first)
+    record(cluster, second)
+    record(cluster, change(op=Op.DELETED, text="3"))
+    ObjectEvent.objects.filter(cluster=cluster).delete()
+    later = NOON + timedelta(days=31)
+
+    removed = [keeping.remove_orphans(cluster.pk, gone_before=later, now=later) for _ in range(2)]
+
+    assert removed == [(1, 1), (0, 1)]
+    assert stored(cluster) == {}
+
+
 @pytest.fixture
 def far_off(transactional_db: None) -> Iterator[datetime]:
     """A day whose partitions no other test has. They are detached outside of transactions, so nothing takes them back by itself."""
@@ -275,6 +364,45 @@ def test_drop_partitions_goes_on_where_it_was_stopped(far_off: datetime) -> None
 
     assert "objects_objectevent_p20361125" in dropped
     assert drop_partitions(LOG, before=far_off) == []
+
+
+def index_bytes(table: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_indexes_size(%s::regclass)", [table])
+        return int(cursor.fetchone()[0])
+
+
+def test_pack_partitions_packs_each_day_once_when_it_has_been_over_for_an_hour(
+    far_off: datetime,
+) -> None:
+    ensure_partitions(LOG, now=far_off)
+    pack_partitions(LOG, now=far_off)
+    midnight = far_off.replace(hour=0) + timedelta(days=1)
+
+    too_early = pack_partitions(LOG, now=midnight + timedelta(minutes=59))
+    packed = pack_partitions(LOG, now=midnight + HOUR)
+    again = pack_partitions(LOG, now=midnight + HOUR)
+
+    assert too_early == []
+    assert packed == ["objects_objectevent_p20361126", "objects_checkpoint_p20361126"]
+    assert again == []
+
+
+def test_pack_partitions_leaves_no_holes_in_indexes_and_all_rows(far_off: datetime) -> None:
+    ensure_partitions(LOG, now=far_off)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO objects_objectevent (cluster_id, object_id, at, kind, op, resource_version, digest)"
+            " SELECT 1, n * 7919 %% 20011, %s, 'Node', 'added', '1', gen_random_uuid()"
+            " FROM generate_series(1, 20000) n",
+            [far_off],
+        )
+    loose = index_bytes("objects_objectevent_p20361126")
+
+    pack_partitions(LOG, now=far_off + timedelta(days=2))
+
+    assert index_bytes("objects_objectevent_p20361126") < 0.9 * loose
+    assert ObjectEvent.objects.filter(cluster=1, at=far_off).count() == 20000
 
 
 def test_as_jsonb_replaces_what_postgres_cannot_keep() -> None:

@@ -1,0 +1,11 @@
+from django.db import migrations
+
+# A pool is found by its id; lists of the past read those that were there at the moment, by `since` and `until`, and sort them.
+DROP = "DROP INDEX IF EXISTS pools_pool_closed_3"
+MAKE = "CREATE INDEX IF NOT EXISTS pools_pool_closed_3 ON pools_pool_closed (driver, name)"
+
+
+class Migration(migrations.Migration):
+    dependencies = [("pools", "0013_past_of_clusters_and_objects")]
+
+    operations = [migrations.RunSQL(DROP, reverse_sql=MAKE)]
