@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LOOK_SECONDS = 0.05
+VACUUM_SECONDS = 30
+CURRENT = ("objects_kubeobject", "pools_allocation", "pools_deviceuse", "pools_pool")
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,13 @@ def report(found: Found) -> Iterator[str]:
 
 
 def _watch(connection: psycopg.Connection[Any], *, seconds: float) -> dict[str, float]:
-    """By resourceVersion: when another connection could first read the change."""
+    """By resourceVersion: when another connection could first read the change.
+
+    Room of versions that ended is freed twice a minute. Autovacuum waits until a fifth of a table is such room; it grows by that once.
+    """
     seen: dict[str, float] = {}
     deadline = time.monotonic() + seconds
+    vacuum_due = time.monotonic() + VACUUM_SECONDS
     latest = connection.execute("SELECT now()").fetchone()
     while time.monotonic() < deadline:
         rows = connection.execute(
@@ -131,6 +137,9 @@ def _watch(connection: psycopg.Connection[Any], *, seconds: float) -> dict[str, 
         for version, at in rows:
             seen.setdefault(version, now)
             latest = (max(latest[0], at),) if latest else (at,)
+        if time.monotonic() > vacuum_due:
+            connection.execute(f"VACUUM {', '.join(CURRENT)}")
+            vacuum_due += VACUUM_SECONDS
         time.sleep(LOOK_SECONDS)
     return seen
 

@@ -1,6 +1,6 @@
 """A simulated cluster for measurements, until it is told to stop: `python -m bench.serve L-slices`.
 
-SIGUSR1 lets claims of the whole workload come and go for four minutes; then the moments of all changes are printed, as one line of JSON.
+SIGUSR1 lets claims of the whole workload come and go for eight minutes; then the moments of all changes are printed, as one line of JSON.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 LIVES_PER_SECOND = 5
-SECONDS = 240
+SECONDS = 480
 # Of these, before anything is measured.
 WARM_SECONDS = 60
 # From being made until it is gone again.

@@ -82,7 +82,6 @@ class KubeObject(models.Model):
             models.UniqueConstraint(name="object_uid_once", fields=("cluster", "kind", "uid")),
         )
         indexes = (
-            models.Index(name="object_name", fields=("cluster", "kind", "namespace", "name")),
             models.Index(
                 name="object_living",
                 fields=("cluster", "kind"),

@@ -9,4 +9,6 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField("body", "base", models.UUIDField(null=True)),
         ShowPast("objects_body"),
+        # Nothing looks an object up by its name: what does has a table of its kind.
+        migrations.RemoveIndex("kubeobject", "object_name"),
     ]

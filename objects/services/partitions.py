@@ -97,11 +97,16 @@ def pack_partition(cursor: Cursor, name: str) -> None:
     Readers are not made to wait. An index that a stop in between left invalid is taken away by the next try.
     """
     cursor.execute(
-        "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = %s::regclass AND NOT indisvalid",
+        "SELECT indexrelid::regclass::text, indisvalid, amname = 'btree' FROM pg_index"
+        " JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam"
+        " WHERE indrelid = %s::regclass",
         (name,),
     )
-    for (index,) in cursor.fetchall():
-        cursor.execute(f"DROP INDEX CONCURRENTLY {index}")
+    for index, is_valid, is_tree in cursor.fetchall():
+        if not is_valid:
+            cursor.execute(f"DROP INDEX CONCURRENTLY {index}")
+        elif is_tree:
+            cursor.execute(f"ALTER INDEX {index} SET (fillfactor = 100)")
     cursor.execute(f"REINDEX TABLE CONCURRENTLY {name}")
     cursor.execute(f"VACUUM (FREEZE, ANALYZE) {name}")
     cursor.execute(f"COMMENT ON TABLE {name} IS '{_PACKED}'")

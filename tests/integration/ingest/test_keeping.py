@@ -12,7 +12,7 @@ from clusters.choices import ReadState
 from clusters.models import Cluster
 from ingest import keeping, leases, services
 from objects.models import Checkpoint, KubeObject, ObjectEvent
-from objects.services.partitions import LOG, ensure_partitions
+from objects.services.partitions import LOG, ensure_partitions, pack_partitions
 from pools.choices import Outcome
 from pools.models import PoolHour, PoolSample, PoolStatusRequest
 from pools.services.rollups import HOURS, SAMPLES
@@ -114,6 +114,17 @@ def test_keep_storage_drops_what_is_too_old_and_still_knows_what_is_live(
     assert PoolSample.objects.get(cluster=cluster).available == 1
     assert not PoolStatusRequest.objects.exists()
     assert revisions(cluster)["ResourcePoolStatusRequest"] == 1
+
+
+def test_keep_storage_packs_days_that_are_over(cluster: Cluster, read_at: datetime) -> None:
+    later = read_at + timedelta(days=2)
+    events = ObjectEvent.objects.filter(cluster=cluster).count()
+    ensure_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=later)
+
+    keeping.keep_storage(Kept(30, 400), now=later)
+
+    assert pack_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=later) == []
+    assert ObjectEvent.objects.filter(cluster=cluster).count() == events > 0
 
 
 def test_keep_storage_goes_on_with_the_other_clusters_when_one_fails(
