@@ -46,8 +46,7 @@ class Body(models.Model):
     # 128 bits of the SHA-256 of the uncompressed content. uuid, because bytea slows bulk paths.
     digest = models.UUIDField()
     base = models.UUIDField(null=True)
-    dictionary_id = models.BigIntegerField(null=True)
-    size_bytes = models.IntegerField()
+    dictionary_id = models.IntegerField(null=True)
     content = models.BinaryField()
 
     def __str__(self) -> str:

@@ -274,14 +274,16 @@ def digests_without_dictionary(cluster_id: int, *, limit: int) -> dict[str, list
 def _newest_bodies(
     cluster_id: int, kind: str, *, dictionary_id: int | None, limit: int
 ) -> list[tuple[UUID, int, int]]:
-    return rows(
+    """Digest, bytes, and bytes as stored, of bodies that are stored whole."""
+    found = rows(
         """
-        SELECT b.digest, b.size_bytes, octet_length(b.content)
+        SELECT b.digest, substring(b.content FOR 18), octet_length(b.content)
         FROM objects_kubeobject o
         JOIN objects_body b ON b.cluster_id = o.cluster_id AND b.digest = o.digest
         WHERE o.cluster_id = %s AND o.kind = %s AND o.deleted_at IS NULL
-          AND b.dictionary_id IS NOT DISTINCT FROM %s::int8 AND b.base IS NULL
+          AND b.dictionary_id IS NOT DISTINCT FROM %s::int4 AND b.base IS NULL
         ORDER BY o.changed_at DESC, o.id LIMIT %s
         """,
         (cluster_id, kind, dictionary_id, limit),
     )
+    return [(digest, zstandard.frame_content_size(head), stored) for digest, head, stored in found]

@@ -41,8 +41,7 @@ _COLUMNS: Final = {
     "cluster_id": "int8",
     "digest": "uuid",
     "base": "uuid",
-    "dictionary_id": "int8",
-    "size_bytes": "int4",
+    "dictionary_id": "int4",
     "content": "bytea",
 }
 
@@ -143,7 +142,7 @@ def _store_group(
     # Before rows are copied: the connection does one thing at a time.
     dictionary = queries.dictionary_content(dictionary_id) if dictionary_id else None
     rows = (
-        (cluster_id, body.digest, base, dictionary_id, len(body.content), content)
+        (cluster_id, body.digest, base, dictionary_id, content)
         for body, base, content in _compressed(new, bases, dictionary, level=level)
     )
     return copy_rows(cursor, "objects_body", _COLUMNS, rows)

@@ -339,7 +339,6 @@ def stored_object(of: ResourceSlice, body: dict[str, Any]) -> KubeObject:
     Body.objects.create(
         cluster_id=of.cluster_id,
         digest=digest,
-        size_bytes=len(content),
         content=ZstdCompressor().compress(content),
     )
     return KubeObject.objects.create(
