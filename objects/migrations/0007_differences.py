@@ -4,7 +4,7 @@ from objects.services.past import ForgetView, ShowPast
 
 
 class Migration(migrations.Migration):
-    dependencies = [("objects", "0005_fewer_indexes")]
+    dependencies = [("objects", "0006_moment_when_planned")]
 
     operations = [
         ForgetView("objects_body"),

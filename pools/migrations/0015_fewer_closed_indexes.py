@@ -13,6 +13,6 @@ CREATE INDEX IF NOT EXISTS pools_allocation_closed_3 ON pools_allocation_closed 
 
 
 class Migration(migrations.Migration):
-    dependencies = [("pools", "0013_past_of_clusters_and_objects")]
+    dependencies = [("pools", "0014_generation_of_the_past")]
 
     operations = [migrations.RunSQL(DROP, reverse_sql=MAKE)]
