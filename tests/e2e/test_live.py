@@ -22,7 +22,7 @@ def shown(settings: Settings) -> live_pages.Shown:
     templates = settings.TEMPLATES[0] | {
         "DIRS": [*settings.TEMPLATES[0]["DIRS"], Path(__file__).parent / "templates"]
     }
-    settings.TEMPLATES = [templates]
+    settings.TEMPLATES = [templates, *settings.TEMPLATES[1:]]
     shown = live_pages.SHOWN
     shown.rows, shown.revision, shown.is_failing = [("gpu-0", 1), ("gpu-1", 1)], 1, False
     shown.statuses.clear()
