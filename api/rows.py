@@ -34,6 +34,7 @@ def pool(row: models.Pool, coverage: Coverage, links: Links) -> shapes.Pool:
         partitions=convert(row.partitions, list[shapes.Partition]),
         capacity=_capacity(row.capacity),
         problems=problems(row.problems),
+        vanished_at=row.vanished_at,
         observed_at=fresh.observed_at,
         source=fresh.source,
         resource_versions=fresh.resource_versions,
@@ -90,7 +91,8 @@ def _device_members(row: models.Device, coverage: Coverage, links: Links) -> dic
         "taints": convert(row.taints, list[shapes.Taint]),
         "problems": problems(row.problems),
         "slice_id": str(row.slice_object_id),
-        "slice_url": links.resource_slice(row.slice_object_id),
+        "slice_url": None if row.vanished_at else links.resource_slice(row.slice_object_id),
+        "vanished_at": row.vanished_at,
         "observed_at": fresh.observed_at,
     }
 

@@ -216,8 +216,18 @@ class DeviceUse(models.Model):
         return f"device {self.device_id} is {self.state}"
 
 
+class PublishedNow(models.Manager["Device"]):
+    """Devices that are published now, or were at the moment that is read."""
+
+    def get_queryset(self) -> models.QuerySet[Device]:
+        return super().get_queryset().filter(vanished_at=None)
+
+
 class Device(models.Model):
-    """A device of the newest generation of its pool, with its use: a view for reading, without devices that vanished."""
+    """A device of the newest generation of its pool, with its use: a view for reading.
+
+    `known` has those that vanished too, with what was last published of them.
+    """
 
     pk = models.CompositePrimaryKey("cluster_id", "id")
     cluster = models.ForeignKey(
@@ -242,6 +252,10 @@ class Device(models.Model):
     problems = models.JSONField(default=list)
     capacity_numbers = models.JSONField(default=dict)
     since = models.DateTimeField()
+    vanished_at = models.DateTimeField(null=True)
+
+    objects = PublishedNow()
+    known = models.Manager["Device"]()
 
     class Meta:
         managed = False

@@ -99,7 +99,10 @@ class PoolDetail(DetailView):
 
 
 class DeviceDetail(DetailView):
-    """One device with those who hold it: every allocation result, each share by itself, and those with admin access."""
+    """One device with those who hold it: every allocation result, each share by itself, and those with admin access.
+
+    Also one that has vanished.
+    """
 
     operation_id = "device"
     summary = "Read one device"

@@ -12,6 +12,7 @@ from dra.shapes.members import (
     Driver,
     Generation,
     Id,
+    Moment,
     NodeName,
     ObservedAt,
     PoolId,
@@ -65,7 +66,7 @@ class DeviceFigures(Struct, frozen=True, kw_only=True):
 
 
 class Device(Struct, frozen=True, kw_only=True):
-    """A device of the newest generation of its pool."""
+    """A device of the newest generation of its pool; of one that has vanished, what was last published."""
 
     id: Id
     url: Url
@@ -89,7 +90,14 @@ class Device(Struct, frozen=True, kw_only=True):
         Meta(description="Id of the ResourceSlice that publishes it.", extra={"csv": False}),
     ]
     slice_url: Annotated[
-        Url, Meta(description="Where this API has the ResourceSlice that publishes it.")
+        Url | None,
+        Meta(
+            description="Where this API has the ResourceSlice that publishes it; null: none does any more."
+        ),
+    ]
+    vanished_at: Annotated[
+        Moment | None,
+        Meta(description="When it was missed; null while its pool publishes it."),
     ]
     observed_at: ObservedAt
 

@@ -80,6 +80,10 @@ class Pool(Struct, frozen=True, kw_only=True):
     partitions: Partitions
     capacity: PoolCapacity
     problems: Problems
+    vanished_at: Annotated[
+        Moment | None,
+        Meta(description="When its last ResourceSlice was missed; null while it has any."),
+    ]
     observed_at: ObservedAt
     source: Source
     resource_versions: ResourceVersions

@@ -93,6 +93,22 @@ DEVICES: Listing[Device, DeviceFilter] = Listing(
             label=_("partly used"),
             meaning=_("Whether it is allocated and has room for another share."),
         ),
+        Flag(
+            name="vanished",
+            field="has_vanished",
+            label=_("vanished"),
+            meaning=_("Whether the device is no longer published. Default: false."),
+            default=False,
+        ),
+        Flag(
+            name="include_vanished",
+            field="includes_vanished",
+            label=_("vanished ones too"),
+            meaning=_(
+                "Whether devices that have vanished are listed beside those that are there."
+            ),
+            default=False,
+        ),
         search_box(
             meaning=_(
                 "Text that the name of a device, its pool or its node contains, and terms such as `driver:NAME` or `memory>=40Gi`."

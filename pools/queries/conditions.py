@@ -108,6 +108,8 @@ def device_condition(wanted: DeviceFilter) -> Q:
         condition &= Q(pool_name__in=wanted.pools)
     if wanted.devices:
         condition &= Q(name__in=wanted.devices)
+    if wanted.has_vanished is not None and not wanted.includes_vanished:
+        condition &= Q(vanished_at__isnull=not wanted.has_vanished)
     condition &= _use_condition(wanted)
     for alternatives in wanted.matches:
         condition &= any_of([_match_condition(match) for match in alternatives])

@@ -26,21 +26,21 @@ from ui.snapshot import Snapshot
 
 def devices(snapshot: Snapshot, wanted: DeviceFilter) -> QuerySet[Device]:
     """The devices that match, with the columns that DEVICE_ORDERS sorts by."""
-    return Device.objects.filter(device_condition(wanted)).annotate(
+    return Device.known.filter(device_condition(wanted)).annotate(
         node_sort=Coalesce("node_name", Value(""), output_field=TextField())
     )
 
 
 def device(snapshot: Snapshot, device_id: int) -> Device:
-    """One device; raises Device.DoesNotExist."""
-    return Device.objects.get(id=device_id)
+    """One device, also one that has vanished; raises Device.DoesNotExist."""
+    return Device.known.get(id=device_id)
 
 
 def device_named(
     snapshot: Snapshot, cluster_id: int, *, driver: str, pool: str, name: str
 ) -> Device:
-    """One device by its names in Kubernetes; raises Device.DoesNotExist."""
-    return Device.objects.get(cluster_id=cluster_id, driver=driver, pool_name=pool, name=name)
+    """One device by its names in Kubernetes, also one that has vanished; raises Device.DoesNotExist."""
+    return Device.known.get(cluster_id=cluster_id, driver=driver, pool_name=pool, name=name)
 
 
 def devices_of_pool(snapshot: Snapshot, found: Pool) -> QuerySet[Device]:

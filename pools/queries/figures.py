@@ -240,8 +240,8 @@ def device_count(snapshot: Snapshot, wanted: DeviceFilter) -> int:
     if _asks_for_places(wanted):
         return sum(n for _, _, n in _counted(wanted))
     if _asks_for_use(wanted):
-        return Device.objects.filter(device_condition(wanted)).count()
-    return PublishedDevice.objects.filter(device_condition(wanted), vanished_at=None).count()
+        return Device.known.filter(device_condition(wanted)).count()
+    return PublishedDevice.objects.filter(device_condition(wanted)).count()
 
 
 def _asks_for_use(wanted: DeviceFilter) -> bool:
@@ -255,7 +255,7 @@ def _counted(wanted: DeviceFilter) -> list[tuple[str, str, int]]:
     """By driver and state how many devices match: from the pools' figures, where these can tell."""
     if _asks_for_places(wanted):
         return _counted_by_pools(wanted)
-    rows = Device.objects.filter(device_condition(wanted)).order_by()
+    rows = Device.known.filter(device_condition(wanted)).order_by()
     return list(rows.values_list("driver", "state").annotate(n=Count("*")))
 
 

@@ -63,6 +63,9 @@ class DeviceFilter:
     # Every one must hold, by at least one of its alternatives.
     matches: tuple[tuple[AttributeMatch | CapacityMatch, ...], ...] = ()
     text: str = ""
+    has_vanished: bool | None = False
+    # Beside those that are there, whatever `has_vanished` says.
+    includes_vanished: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)

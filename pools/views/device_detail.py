@@ -50,7 +50,7 @@ def device_detail(request: HttpRequest, scope: Scope, device_id: int) -> Live:
         device = queries.device(scope.snapshot, device_id)
         pool = queries.pool(scope.snapshot, device.pool_id)
     except (Device.DoesNotExist, Pool.DoesNotExist):
-        raise Http404(_("There is no such device, or it is not published any more.")) from None
+        raise Http404(_("There is no such device.")) from None
     only = scope.about(device.cluster_id)
     return Live(only.state(POOLS), lambda: {"page": _page(device, pool, scope=only)})
 
@@ -81,6 +81,8 @@ def _page(device: Device, pool: Pool, *, scope: Scope) -> DevicePage:
 
 def device_answer(device: Device, holders: Sequence[Allocation]) -> str:
     """The device's state in a sentence, with its reason."""
+    if device.vanished_at:
+        return _("No pool publishes this device any more. This is what was last published of it.")
     claims = {
         (each.claim_namespace, each.claim_name) for each in holders if not each.has_admin_access
     }

@@ -196,7 +196,7 @@ def device(of: Pool, name: str = "gpu-0", **fields: Any) -> Device:
         },
     )
     DeviceUse.objects.create(cluster_id=of.cluster_id, device_id=published.id, since=NOON, **use)
-    return Device.objects.get(cluster_id=of.cluster_id, id=published.id)
+    return Device.known.get(cluster_id=of.cluster_id, id=published.id)
 
 
 def count_devices(of: Pool) -> None:

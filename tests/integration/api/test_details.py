@@ -73,6 +73,30 @@ def test_pool_is_the_row_of_the_list(get: Any) -> None:
     assert get(f"pools/{row.id}/") == get("pools/")["results"][0]
 
 
+def test_device_that_vanished_says_since_when_and_what_was_last_published(get: Any) -> None:
+    pool = api_rows.pool(api_rows.cluster())
+    device = api_rows.device(pool, state="unknown", vanished_at=api_rows.NOON)
+
+    found = get(f"devices/{device.id}/")
+
+    asked = ("device", "state", "attributes", "slice_id", "slice_url", "vanished_at", "holders")
+    assert {name: found[name] for name in asked} == {
+        "device": "gpu-0",
+        "state": "unknown",
+        "attributes": {"index": 0, "model": "A100"},
+        "slice_id": "1",
+        "slice_url": None,
+        "vanished_at": "2026-03-01T12:00:00Z",
+        "holders": [],
+    }
+
+
+def test_pool_that_vanished_says_since_when(get: Any) -> None:
+    row = api_rows.pool(api_rows.cluster(), vanished_at=api_rows.NOON)
+
+    assert get(f"pools/{row.id}/")["vanished_at"] == "2026-03-01T12:00:00Z"
+
+
 def test_device_names_each_holder_and_each_share(get: Any) -> None:
     device = api_rows.device(api_rows.pool(api_rows.cluster()), state="allocated")
     api_rows.allocation(device, share_id="s-1", consumed_capacity={"memory": "10Gi"})

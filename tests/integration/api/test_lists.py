@@ -105,6 +105,7 @@ def test_pool_unknown_figures_are_null(get: Any) -> None:
                 "parameters": {"seen": 1, "expected": 2, "generation": 3, "taking": "nothing"},
             }
         ],
+        "vanished_at": None,
         "observed_at": None,
         "source": "computed from ResourceSlices at 81273, ResourceClaims at 81273, "
         "DeviceTaintRules at 81273",
@@ -195,9 +196,39 @@ def test_device_list_filters_by_attribute_and_capacity(get: Any) -> None:
             "problems": [],
             "slice_id": "1",
             "slice_url": "http://testserver/api/v1/resource-slices/1/",
+            "vanished_at": None,
             "observed_at": "2026-03-01T12:00:00Z",
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("query", "count", "total", "found"),
+    [
+        ("", 1, 1, {"gpu-0": None}),
+        ("?driver=gpu.example.com&pool=node-1&device=gone", 0, 1, {}),
+        (
+            "?driver=gpu.example.com&pool=node-1&device=gone&include_vanished=true",
+            1,
+            None,
+            {"gone": "2026-03-01T12:00:00Z"},
+        ),
+        ("?vanished=true&state=available", 1, None, {"gone": "2026-03-01T12:00:00Z"}),
+        ("?include_vanished=true", 2, None, {"gone": "2026-03-01T12:00:00Z", "gpu-0": None}),
+    ],
+)
+def test_device_list_has_those_that_vanished_when_asked_for(
+    get: Any, query: str, count: int, total: int | None, found: dict[str, str | None]
+) -> None:
+    pool = api_rows.pool(api_rows.cluster())
+    api_rows.device(pool, "gpu-0")
+    api_rows.device(pool, "gone", vanished_at=api_rows.NOON)
+    api_rows.count_devices(pool)
+
+    body = get(f"devices/{query}")
+
+    assert (body["count"], body["total"]) == (count, total)
+    assert {row["device"]: row["vanished_at"] for row in body["results"]} == found
 
 
 def test_list_pages_lead_forward_and_back_with_filters_kept(api: Client) -> None:
@@ -356,6 +387,7 @@ def test_pool_list_as_csv_has_every_row_and_no_formula(api: Client) -> None:
         "partitions",
         "capacity",
         "problems",
+        "vanished_at",
         "observed_at",
         "source",
     ]

@@ -118,6 +118,22 @@ def test_ids_of_the_past_are_those_of_now() -> None:
     assert then == now
 
 
+def test_device_that_vanished_is_told_of_each_moment_as_it_was_then() -> None:
+    cluster = watched_cluster()
+    slice_ = kube.resource_slice("slice-a")
+    store(cluster, slice_)
+    device_id = Device.objects.get(name="gpu-0").id
+    store(cluster, slice_, now=NOON + MINUTE, op=Op.DELETED)
+
+    def ask(at: datetime) -> tuple[str, datetime | None]:
+        with open_snapshot(SNAPSHOT.viewer, now=NOON + 2 * MINUTE, at=at) as snapshot:
+            row = queries.device(snapshot, device_id)
+            return row.state, row.vanished_at
+
+    assert ask(NOON) == ("available", None)
+    assert ask(NOON + MINUTE) == ("unknown", NOON + MINUTE)
+
+
 def test_past_of_a_request_is_that_it_waits() -> None:
     request = api_rows.status_request(api_rows.cluster(), ended_at=NOON_OF_ROWS + SECOND)
     api_rows.status_answer(request)

@@ -210,10 +210,12 @@ def test_devices_of_a_pool_that_comes_back_keep_their_ids(cluster: Cluster) -> N
     ids = dict(Device.objects.values_list("name", "id"))
     store(cluster, slice_, now=NOON + MINUTE, op=Op.DELETED)
     meanwhile = list(Device.objects.values_list("name", "id"))
+    gone = {row.name: (row.id, row.vanished_at) for row in Device.known.all()}
 
     store(cluster, slice_, now=NOON + 2 * MINUTE)
 
     assert meanwhile == []
+    assert gone == {name: (id_, NOON + MINUTE) for name, id_ in ids.items()}
     assert dict(Device.objects.values_list("name", "id")) == ids
 
 

@@ -368,7 +368,36 @@ def test_device_page_live_part(ask: Ask, pool: Pool) -> None:
     assert first.content.decode().lstrip().startswith('<div id="device"')
 
 
-def test_device_that_is_not_published_any_more_is_not_found(viewer: Client, pool: Pool) -> None:
+def test_device_page_of_one_that_vanished_says_since_when_and_what_it_was(
+    visit: Visit, pool: Pool
+) -> None:
+    device = api_rows.device(pool, state="unknown", vanished_at=api_rows.NOON)
+
+    page = visit(f"/devices/{device.id}/")
+
+    assert page.answer == (
+        "No pool publishes this device any more. This is what was last published of it."
+    )
+    assert page.facts()["Vanished"] == "1 Mar 2026 12:00:00 UTC, 4 s ago"
+    assert page.facts()["Published in"] == "unknown"
+
+
+def test_device_list_vanished_devices_are_shown_when_asked_for(visit: Visit, pool: Pool) -> None:
+    api_rows.device(pool, "gpu-0")
+    api_rows.device(pool, "gone", vanished_at=api_rows.NOON)
+    api_rows.count_devices(pool)
+    asked = ("", "?vanished=true", "?include_vanished=true")
+
+    shown = [visit(f"/devices/{query}") for query in asked]
+
+    assert [[row["Device"] for row in page.rows()] for page in shown] == [
+        ["gpu-0"],
+        ["gone vanished"],
+        ["gone vanished", "gpu-0"],
+    ]
+
+
+def test_device_of_a_pool_that_is_not_kept_is_not_found(viewer: Client, pool: Pool) -> None:
     device = api_rows.device(pool)
     type(pool).objects.filter(id=pool.id).delete()
 
