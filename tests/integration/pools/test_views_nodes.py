@@ -234,3 +234,21 @@ def test_node_page_live_part_is_new_only_after_a_change(ask: Ask, cluster: Clust
     changed = ask(f"/nodes/{row.id}/", **{"If-None-Match": first["ETag"]})
 
     assert [first.status_code, same.status_code, changed.status_code] == [200, 304, 200]
+
+
+def test_node_list_tells_nodes_of_one_name_apart(visit: Visit, cluster: Cluster) -> None:
+    other = api_rows.cluster("test")
+    api_rows.node(cluster, "node-1")
+    api_rows.node(other, "node-1")
+    api_rows.node(other, "node-2")
+    api_rows.pool(cluster, "a", node_name="node-1", driver="gpu.example.com")
+    api_rows.pool(cluster, "b", node_name="node-2", driver="gpu.example.com")
+    api_rows.pool(other, "a", node_name="node-1", driver="nic.example.com")
+
+    page = visit("/nodes/")
+
+    assert [(row["Node"], row["Cluster"], row["Drivers"]) for row in page.rows()] == [
+        ("node-1", "prod", "gpu.example.com"),
+        ("node-1", "test", "nic.example.com"),
+        ("node-2", "test", "none"),
+    ]
