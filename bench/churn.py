@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.05
 VACUUM_SECONDS = 30
+# Tables whose rows are changed in place.
 CURRENT = ("objects_kubeobject", "pools_allocation", "pools_deviceuse", "pools_pool")
 
 
