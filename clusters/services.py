@@ -166,9 +166,9 @@ def _set(cluster_id: int, **fields: Any) -> None:
     differing = Q()
     for name, value in fields.items():
         differing |= ~Q(**{name: value})
-    with changing(cluster_id) as change:
+    with raising_revisions(cluster_id) as subjects:
         if Cluster.objects.filter(differing, pk=cluster_id).update(**fields):
-            change.touch(CLUSTER)
+            subjects.add(CLUSTER)
 
 
 def record_discovery(cluster_id: int, found: Capabilities, *, now: datetime) -> bool:
@@ -192,9 +192,9 @@ def record_reach(
     """Store how the cluster answered; writes nothing when it answers as before."""
     stored = _stored(failure)
     others = Cluster.objects.filter(pk=cluster_id).exclude(reach=reach, reach_failure=stored)
-    with changing(cluster_id) as change:
+    with raising_revisions(cluster_id) as subjects:
         if others.update(reach=reach, reach_failure=stored, reach_changed_at=now):
-            change.touch(CLUSTER)
+            subjects.add(CLUSTER)
 
 
 class Overtaken(Exception):
@@ -447,24 +447,16 @@ def close_gaps(cluster_id: int, kinds: Sequence[str], *, now: datetime) -> int:
     return count
 
 
-class Changing:
-    """The subjects of which a transaction about one cluster has written rows."""
-
-    def __init__(self, subjects: Iterable[str]) -> None:
-        self.subjects = set(subjects)
-
-    def touch(self, *subjects: str) -> None:
-        """Rows of these subjects were written."""
-        self.subjects.update(subjects)
-
-
 @contextmanager
-def changing(cluster_id: int, *subjects: str) -> Iterator[Changing]:
-    """A transaction that writes about one cluster: what it touches gets a new revision, as the last thing before the commit."""
+def raising_revisions(cluster_id: int, *subjects: str) -> Iterator[set[str]]:
+    """A transaction that writes about one cluster. The set that it gives may be added to.
+
+    The revisions of the subjects in it rise as the last thing before the commit.
+    """
     with transaction.atomic():
-        change = Changing(subjects)
-        yield change
-        raise_revisions([cluster_id], change.subjects)
+        written = set(subjects)
+        yield written
+        raise_revisions([cluster_id], written)
 
 
 _RAISE: Final = """

@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 
-from ingest.messages import Changed, Message
+from ingest.messages import EventArrived, Message
 
 
 class Closed(Exception):
@@ -25,7 +25,7 @@ class Channel:
 
     def put(self, message: Message) -> None:
         """Raises Closed once the writer has given up."""
-        size = message.size if isinstance(message, Changed) else 0
+        size = message.size if isinstance(message, EventArrived) else 0
         with self._changed:
             # One message always passes, however large.
             while self._bytes and self._bytes + size > self._most_bytes and not self._is_closed:
@@ -47,7 +47,7 @@ class Channel:
             if not self._messages:
                 return None
             message = self._messages.popleft()
-            if isinstance(message, Changed):
+            if isinstance(message, EventArrived):
                 self._bytes -= message.size
                 self._changed.notify_all()
             return message

@@ -12,7 +12,7 @@ from django.db import transaction
 from clusters import registry
 from clusters.choices import CLUSTER, POOLS
 from clusters.models import Cluster, Gap
-from clusters.services import changing, raise_revisions
+from clusters.services import raise_revisions, raising_revisions
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
 from objects.services import bodies, keeping
 from objects.services.partitions import (
@@ -105,7 +105,7 @@ def _drop_old(retention: Retention, *, now: datetime) -> None:
     for cluster_id in Cluster.objects.order_by("pk").values_list("pk", flat=True):
         with (
             _logged_failure(cluster_id, "rows of what vanished"),
-            changing(cluster_id, POOLS, *registry.watched_names()),
+            raising_revisions(cluster_id, POOLS, *registry.watched_names()),
         ):
             remove_vanished(cluster_id, before=oldest)
         with _logged_failure(cluster_id, "bodies that nothing names"):

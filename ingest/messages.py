@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from clusters.services import KindFailure
     from dra.catalogue import Statement
-    from objects.services.log import Change
+    from objects.services.log import NewEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +20,17 @@ class ReadingBegan:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """An object that may be news; `resource_version` is where a watch goes on, None within a full read."""
+class EventArrived:
+    """What was said of an object, which may be news; `resource_version` is where a watch goes on, None within a full read."""
 
     kind: str
-    change: Change
+    event: NewEvent
     resource_version: str | None
 
     @property
     def size(self) -> int:
         """Bytes that it holds in memory, roughly."""
-        return len(self.change.content)
+        return len(self.event.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class ReaderEnded:
 
 Message = (
     ReadingBegan
-    | Changed
+    | EventArrived
     | Counted
     | CursorMoved
     | ReadingDone

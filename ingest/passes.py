@@ -23,8 +23,8 @@ from clusters.services import KindFailure, Overtaken
 from dra.catalogue import Statement
 from ingest.database import give_back
 from ingest.messages import (
-    Changed,
     Counted,
+    EventArrived,
     Message,
     ReaderCrashed,
     ReaderEnded,
@@ -152,7 +152,7 @@ class Pass:
             if isinstance(message, WindowEnded | ReaderCrashed | ReaderEnded):
                 return batch, message
             batch.append(message)
-            size += message.size if isinstance(message, Changed) else 0
+            size += message.size if isinstance(message, EventArrived) else 0
             if len(batch) == 1:
                 deadline = time.monotonic() + _BATCH_SECONDS
             is_full = size >= _BATCH_BYTES or len(batch) >= _BATCH_MESSAGES

@@ -20,10 +20,10 @@ from clusters.services import RELIST, RESTORED, KindFailure
 from dra.catalogue import Statement
 from ingest.channel import Channel, Closed
 from ingest.messages import (
-    Changed,
     Counted,
     CursorLost,
     CursorMoved,
+    EventArrived,
     ReaderCrashed,
     ReaderEnded,
     ReadFailed,
@@ -37,7 +37,7 @@ from kube.objects import InitialDone, Seen
 from kube.watching import is_from_the_future, read_initial, watch_window
 from objects import queries
 from objects.choices import Op
-from objects.services.log import Change
+from objects.services.log import NewEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,15 +163,15 @@ class Reader:
         uid = event.uid if before is not None else str(object_uid(event))
         if event.type == "deleted":
             seen.discard(uid)
-            self.channel.put(Changed(self.kind, change_of(event, op=Op.DELETED), None))
+            self.channel.put(EventArrived(self.kind, new_event(event, op=Op.DELETED), None))
             return
         seen.add(uid)
         digest, generation, content = body_digest(event)
         if before is not None and before[0] == digest and before[1] == generation:
             return
         op = Op.RESYNC_ADDED if uid not in stored else Op.RESYNC_MODIFIED
-        change = _change(event, op, digest, generation, content)
-        self.channel.put(Changed(self.kind, change, None))
+        new = _new_event(event, op, digest, generation, content)
+        self.channel.put(EventArrived(self.kind, new, None))
 
     def _end_reading(
         self,
@@ -198,8 +198,8 @@ class Reader:
             if not isinstance(event, Seen):
                 self.channel.put(CursorMoved(self.kind, event.resource_version))
             else:
-                change = change_of(event, op=_OPS[event.type])
-                self.channel.put(Changed(self.kind, change, event.resource_version))
+                new = new_event(event, op=_OPS[event.type])
+                self.channel.put(EventArrived(self.kind, new, event.resource_version))
         # A restored etcd is as silent as a quiet kind, and only of the latter may be said that what is stored is what there is.
         is_silent = self.resource_version == began_at
         if is_silent and is_from_the_future(self.connection, self.served, began_at):
@@ -225,14 +225,16 @@ class Reader:
             self.channel.put(message)
 
 
-def change_of(event: Seen, *, op: Op) -> Change:
+def new_event(event: Seen, *, op: Op) -> NewEvent:
     """What the log is told of an object."""
     digest, generation, content = body_digest(event)
-    return _change(event, op, digest, generation, content)
+    return _new_event(event, op, digest, generation, content)
 
 
-def _change(event: Seen, op: Op, digest: bytes, generation: int | None, content: bytes) -> Change:
-    return Change(
+def _new_event(
+    event: Seen, op: Op, digest: bytes, generation: int | None, content: bytes
+) -> NewEvent:
+    return NewEvent(
         op=op,
         kind=event.kind,
         uid=object_uid(event),

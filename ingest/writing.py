@@ -11,10 +11,10 @@ from clusters.choices import POOLS, ReadState
 from clusters.models import ClusterKind
 from dra.words import statement_words
 from ingest.messages import (
-    Changed,
     Counted,
     CursorLost,
     CursorMoved,
+    EventArrived,
     Message,
     ReadFailed,
     ReadingBegan,
@@ -22,9 +22,9 @@ from ingest.messages import (
 )
 from kube.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_SLICE
 from objects import queries
-from objects.services.changes import Changes
+from objects.services.changes import RowChanges
 from objects.services.living import living_objects
-from objects.services.log import ChangedObject, record_changes, record_missing
+from objects.services.log import ObjectChange, record_events, record_missing
 from objects.services.staging import Cursor, open_cursor
 from pools.models import DirtyPool
 from pools.services import derive
@@ -79,12 +79,15 @@ class Writer:
 
     def _record_anew(self, entry: WatchedKind) -> None:
         """Make the rows of a kind anew from what the log has of its living objects."""
-        with clusters.changing(self.cluster_id, entry.name, POOLS), open_cursor() as cursor:
+        with (
+            clusters.raising_revisions(self.cluster_id, entry.name, POOLS),
+            open_cursor() as cursor,
+        ):
             row = clusters.lock_kinds(self.cluster_id, {entry.name: self.cursors[entry.name]})[
                 entry.name
             ]
             now = self.clock()
-            changes = Changes(self.cluster_id)
+            changes = RowChanges(self.cluster_id)
             for living in living_objects(self.cluster_id, entry.name, at_once=_OBJECTS_AT_ONCE):
                 if entry.record is not None:
                     touched = entry.record(
@@ -96,11 +99,11 @@ class Writer:
 
     def set_not_served(self, kind: str) -> None:
         """The cluster does not have this kind."""
-        with clusters.changing(self.cluster_id) as change, open_cursor() as cursor:
+        with clusters.raising_revisions(self.cluster_id) as subjects, open_cursor() as cursor:
             row = clusters.lock_kinds(self.cluster_id, {kind: self.cursors[kind]})[kind]
             now = self.clock()
             clusters.record_not_served(row, now=now)
-            self._follow(cursor, (), change, now=now)
+            self._follow(cursor, (), subjects, now=now)
 
     def store(self, messages: Sequence[Message]) -> None:
         """One batch: changes of any kinds, and at most one of the other messages, as the last."""
@@ -113,12 +116,12 @@ class Writer:
             if not messages:
                 return
         kinds = {message.kind for message in messages}
-        with clusters.changing(self.cluster_id) as change, open_cursor() as cursor:
+        with clusters.raising_revisions(self.cluster_id) as subjects, open_cursor() as cursor:
             rows = clusters.lock_kinds(self.cluster_id, {k: self.cursors[k] for k in kinds})
             now = self.clock()
             changed = self._store_changes(cursor, rows, messages, now=now)
             missing = self._store_last(cursor, rows, messages[-1], now=now)
-            self._follow(cursor, [*changed, *missing], change, now=now)
+            self._follow(cursor, [*changed, *missing], subjects, now=now)
         self._committed(rows, [*changed, *missing], messages[-1])
 
     def _store_changes(
@@ -128,16 +131,15 @@ class Writer:
         messages: Sequence[Message],
         *,
         now: datetime,
-    ) -> list[ChangedObject]:
-        told = [message for message in messages if isinstance(message, Changed)]
-        changed = record_changes(
+    ) -> list[ObjectChange]:
+        changed = record_events(
             cursor,
             self.cluster_id,
-            [message.change for message in told],
+            [each.event for each in messages if isinstance(each, EventArrived)],
             now=now,
         )
         for kind, row in rows.items():
-            mine = [each for each in changed if each.change.kind == kind]
+            mine = [each for each in changed if each.event.kind == kind]
             version = _latest_version(kind, messages)
             if version is None:
                 continue
@@ -152,9 +154,9 @@ class Writer:
 
     def _store_last(
         self, cursor: Cursor, rows: dict[str, ClusterKind], last: Message, *, now: datetime
-    ) -> list[ChangedObject]:
+    ) -> list[ObjectChange]:
         row = rows[last.kind]
-        missing: list[ChangedObject] = []
+        missing: list[ObjectChange] = []
         if isinstance(last, ReadingBegan):
             clusters.begin_reading(row, now=now)
         elif isinstance(last, Counted):
@@ -173,7 +175,7 @@ class Writer:
 
     def _end_reading(
         self, cursor: Cursor, row: ClusterKind, done: ReadingDone, *, now: datetime
-    ) -> list[ChangedObject]:
+    ) -> list[ObjectChange]:
         """Everything was met: what is stored as living and was not met is gone."""
         missing = record_missing(cursor, self.cluster_id, done.missing, now=now)
         if queries.living_count(self.cluster_id, done.kind) != len(done.seen):
@@ -195,38 +197,43 @@ class Writer:
     def _follow(
         self,
         cursor: Cursor,
-        changed: Sequence[ChangedObject],
-        change: clusters.Changing,
+        changed: Sequence[ObjectChange],
+        subjects: set[str],
         *,
         now: datetime,
     ) -> None:
         """Bring rows and figures up to date with what has changed."""
-        change.touch(*(each.change.kind for each in changed))
-        changes = Changes(self.cluster_id)
+        subjects.update(each.event.kind for each in changed)
+        changes = RowChanges(self.cluster_id)
         dirty = self._record(cursor, changed, now=now, changes=changes)
         before, self._knowledge = self._knowledge, self._read_knowledge(changed)
         if before is not None and _differ(before, self._knowledge):
             derive.mark_all_dirty(cursor, self.cluster_id)
             self._has_dirty = True
         if dirty:
-            change.touch(POOLS)
+            subjects.add(POOLS)
         if dirty and self.is_settled:
             derive.derive_pools(
                 cursor, self.cluster_id, dirty, self._knowledge, now=now, changes=changes
             )
-            change.touch(*_subjects_of(changes))
+            subjects.update(_subjects_of(changes))
         elif dirty:
             derive.mark_dirty(cursor, self.cluster_id, dirty)
             self._has_dirty = True
         changes.hand_over(cursor)
 
     def _record(
-        self, cursor: Cursor, changed: Sequence[ChangedObject], *, now: datetime, changes: Changes
+        self,
+        cursor: Cursor,
+        changed: Sequence[ObjectChange],
+        *,
+        now: datetime,
+        changes: RowChanges,
     ) -> set[PoolKey]:
         """Bring the rows of each kind up to date; returns the pools whose figures may be others now."""
-        by_kind: dict[str, list[ChangedObject]] = {}
+        by_kind: dict[str, list[ObjectChange]] = {}
         for each in changed:
-            by_kind.setdefault(each.change.kind, []).append(each)
+            by_kind.setdefault(each.event.kind, []).append(each)
         touched: set[PoolKey] = set()
         for entry in registry.watched_kinds():
             if entry.record is not None and entry.name in by_kind:
@@ -240,9 +247,9 @@ class Writer:
         """Figures may be derived: nothing that they need is in the middle of a full read."""
         return self.reading.isdisjoint(registry.figure_kinds())
 
-    def _read_knowledge(self, changed: Sequence[ChangedObject]) -> derive.Knowledge:
+    def _read_knowledge(self, changed: Sequence[ObjectChange]) -> derive.Knowledge:
         """What can be derived from, as the rows of the kinds say within this transaction."""
-        has_new_rules = any(each.change.kind == DEVICE_TAINT_RULE.name for each in changed)
+        has_new_rules = any(each.event.kind == DEVICE_TAINT_RULE.name for each in changed)
         old = None if has_new_rules else self._knowledge
         return read_knowledge(
             self.cluster_id, served=self.served, release=self.release, previous=old
@@ -251,13 +258,13 @@ class Writer:
     def _committed(
         self,
         rows: dict[str, ClusterKind],
-        changed: Sequence[ChangedObject],
+        changed: Sequence[ObjectChange],
         last: Message,
     ) -> None:
         for kind, row in rows.items():
             self.cursors[kind] = row.resource_version
         for each in changed:
-            self.tally(each.change.kind).changes += 1
+            self.tally(each.event.kind).changes += 1
         if isinstance(last, CursorLost):
             last.is_stored.set()
         elif isinstance(last, ReadingDone):
@@ -279,14 +286,14 @@ class Writer:
         """Derive a part of the pools that wait for it; whether any did."""
         if not self.may_derive:
             return False
-        with clusters.changing(self.cluster_id) as change, open_cursor() as cursor:
+        with clusters.raising_revisions(self.cluster_id) as subjects, open_cursor() as cursor:
             needed = registry.figure_kinds()
             clusters.lock_kinds(
                 self.cluster_id,
                 {kind: self.cursors[kind] for kind in needed if kind in self.cursors},
             )
             self._knowledge = self._read_knowledge(())
-            changes = Changes(self.cluster_id)
+            changes = RowChanges(self.cluster_id)
             count = derive.derive_dirty(
                 cursor,
                 self.cluster_id,
@@ -297,7 +304,7 @@ class Writer:
             )
             changes.hand_over(cursor)
             if count:
-                change.touch(POOLS, *_subjects_of(changes))
+                subjects.update((POOLS, *_subjects_of(changes)))
         self._has_dirty = count == _POOLS_AT_ONCE
         return bool(count)
 
@@ -305,13 +312,13 @@ class Writer:
         """These kinds are as the server has them: their windows ended well."""
         if not kinds:
             return
-        with clusters.changing(self.cluster_id) as change, open_cursor() as cursor:
+        with clusters.raising_revisions(self.cluster_id) as subjects, open_cursor() as cursor:
             now = self.clock()
             cursors = {kind: self.cursors[kind] for kind in kinds}
             clusters.record_current(self.cluster_id, cursors, now=now)
             clusters.close_gaps(self.cluster_id, sorted(kinds), now=now)
             # A kind that may be read again tells nothing new by that, but figures can rest on it once more.
-            self._follow(cursor, (), change, now=now)
+            self._follow(cursor, (), subjects, now=now)
 
 
 def read_knowledge(
@@ -338,19 +345,19 @@ def read_knowledge(
     return derive.Knowledge(RESOURCE_CLAIM.name in known, found, release)
 
 
-def _subjects_of(derived: Changes) -> tuple[str, ...]:
+def _subjects_of(derived: RowChanges) -> tuple[str, ...]:
     """What pools were derived for beside themselves: only then is it counted, and judged, what their slices hold."""
     return (RESOURCE_SLICE.name,) if SLICES.name in derived.tables else ()
 
 
 def _latest_version(kind: str, messages: Sequence[Message]) -> str | None:
     for message in reversed(messages):
-        if message.kind == kind and isinstance(message, Changed | CursorMoved):
+        if message.kind == kind and isinstance(message, EventArrived | CursorMoved):
             return message.resource_version
     return None
 
 
-def _difference(changed: Sequence[ChangedObject]) -> int:
+def _difference(changed: Sequence[ObjectChange]) -> int:
     return sum(bool(each.after) - bool(each.before) for each in changed)
 
 
@@ -365,4 +372,4 @@ def _differ(before: derive.Knowledge, after: derive.Knowledge) -> bool:
 
 def ends_batch(message: Message) -> bool:
     """Whether this is stored as the last of its batch."""
-    return not isinstance(message, Changed | CursorMoved)
+    return not isinstance(message, EventArrived | CursorMoved)

@@ -16,7 +16,7 @@ from simulator.listing import Lists
 from simulator.pool_status import PoolStatusController
 from simulator.routing import Router
 from simulator.serving import Server
-from simulator.store import LOG_KEPT, Change, Store
+from simulator.store import LOG_KEPT, LogLine, Store
 from simulator.watching import Watches
 from simulator.writing import Writes
 
@@ -97,7 +97,7 @@ class Simulator:
         return f"http://127.0.0.1:{self.http.port}"
 
     @property
-    def log(self) -> list[Change]:
+    def log(self) -> list[LogLine]:
         """Every change that ever was, in order: what a client must have seen."""
         return self.store.log
 

@@ -25,7 +25,7 @@ _EVENT_SECONDS_KEPT: Final = 300.0
 LOG_KEPT: Final = 500_000
 
 
-class Change(NamedTuple):
+class LogLine(NamedTuple):
     """One line of the ground truth. `name` is `namespace/name` for kinds that live in namespaces."""
 
     type: EventType
@@ -95,7 +95,7 @@ class Store:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.changed = threading.Condition(threading.RLock())
-        self.log: list[Change] = []
+        self.log: list[LogLine] = []
         self.revision = first_revision
         self._stamp = stamp
         self._log_kept = log_kept
@@ -259,7 +259,7 @@ class Store:
             collection.objects[stored.key] = stored
         now = self._monotonic()
         collection.events.append(Event(stored.resource_version, type_, stored, before, now))
-        self.log.append(Change(type_, stored.kind, stored.key, stored.resource_version))
+        self.log.append(LogLine(type_, stored.kind, stored.key, stored.resource_version))
         self._trim(collection, now=now)
         self.changed.notify_all()
         return stored

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from objects.services.staging import Cursor
-    from objects.services.versions import Change, VersionedTable
+    from objects.services.versions import RowChange, VersionedTable
 
 
 class MakeRows(Protocol):
     """Rows of a consumer from the changes of its tables, each row of a table once."""
 
-    def __call__(self, changes: Sequence[Change], /) -> Sequence[Any]: ...
+    def __call__(self, changes: Sequence[RowChange], /) -> Sequence[Any]: ...
 
 
 class WriteRows(Protocol):
@@ -57,28 +57,28 @@ def tell(*consumers: Consumer) -> None:
 
 
 @dataclass(slots=True)
-class Changes:
+class RowChanges:
     """The changes of one transaction of one cluster."""
 
     cluster_id: int
     consumers: Sequence[Consumer] = field(default_factory=lambda: tuple(_consumers.values()))
-    _by_row: dict[tuple[str, Any], Change] = field(default_factory=dict)
+    _by_row: dict[tuple[str, Any], RowChange] = field(default_factory=dict)
 
     def wants(self, table: VersionedTable) -> bool:
         """Whether anybody would hear of a change of this table."""
         return any(table in consumer.tables for consumer in self.consumers)
 
-    def add(self, changes: Iterable[Change]) -> None:
+    def add(self, changes: Iterable[RowChange]) -> None:
         """Later changes of a row continue the earlier ones: what counts is before the transaction and after it."""
         for change in changes:
-            subject = change.subject
-            row = subject.table, subject.key if subject.id is None else subject.id
+            name = change.row
+            row = name.table, name.key if name.id is None else name.id
             earlier = self._by_row.get(row)
             self._by_row[row] = change if earlier is None else _continued(earlier, change)
 
     @property
     def tables(self) -> set[str]:
-        """Names of those of which a change was told."""
+        """Names of those of which there was a change."""
         return {table for table, _ in self._by_row}
 
     def hand_over(self, cursor: Cursor) -> None:
@@ -87,10 +87,10 @@ class Changes:
         found = [each for each in self._by_row.values() if each.before or each.after]
         for consumer in self.consumers:
             names = {table.name for table in consumer.tables}
-            rows = consumer.make_rows([each for each in found if each.subject.table in names])
+            rows = consumer.make_rows([each for each in found if each.row.table in names])
             if rows:
                 consumer.write_rows(cursor, self.cluster_id, rows)
 
 
-def _continued(earlier: Change, later: Change) -> Change:
-    return type(later)(later.subject, later.at, earlier.before, later.after)
+def _continued(earlier: RowChange, later: RowChange) -> RowChange:
+    return type(later)(later.row, later.at, earlier.before, later.after)

@@ -8,13 +8,13 @@ from objects import queries
 from objects.choices import Op
 from objects.models import KubeObject
 from objects.queries import Version
-from objects.services.log import Change, ChangedObject
+from objects.services.log import NewEvent, ObjectChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def living_objects(cluster_id: int, kind: str, *, at_once: int) -> Iterator[list[ChangedObject]]:
+def living_objects(cluster_id: int, kind: str, *, at_once: int) -> Iterator[list[ObjectChange]]:
     """All of a kind, so many at a time as bounds memory."""
     living = KubeObject.objects.filter(
         cluster_id=cluster_id, kind=kind, deleted_at__isnull=True
@@ -26,9 +26,9 @@ def living_objects(cluster_id: int, kind: str, *, at_once: int) -> Iterator[list
         yield [_as_changed(row, contents[row.digest]) for row in rows if row.digest in contents]
 
 
-def _as_changed(row: KubeObject, content: bytes) -> ChangedObject:
+def _as_changed(row: KubeObject, content: bytes) -> ObjectChange:
     version = Version(row.digest, row.generation)
-    change = Change(
+    event = NewEvent(
         op=Op.RESYNC_MODIFIED,
         kind=row.kind,
         uid=row.uid,
@@ -40,4 +40,4 @@ def _as_changed(row: KubeObject, content: bytes) -> ChangedObject:
         generation=row.generation,
         content=content,
     )
-    return ChangedObject(row.id, version, version, change)
+    return ObjectChange(row.id, version, version, event)

@@ -1,4 +1,4 @@
-"""Changes of objects: the log grows, the table of objects follows, bodies are stored once."""
+"""Events of objects: the log grows, the table of objects follows, bodies are stored once."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ ON CONFLICT (cluster_id, kind, uid) DO UPDATE SET
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What the server told of one object. Of a deletion only who it was matters."""
+class NewEvent:
+    """What the server said of one object, to be stored if it is news. Of a deletion only who it was matters."""
 
     op: Op
     kind: str
@@ -82,13 +82,13 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedObject:
+class ObjectChange:
     """An object that is now another than before the batch. `before` or `after` is None when it was, or is, not live."""
 
     object_id: int
     before: Version | None
     after: Version | None
-    change: Change
+    event: NewEvent
     """The latest one; its content is that of `after`."""
 
 
@@ -102,27 +102,27 @@ class _State:
     first_seen_at: datetime
     # The body that it has, or had last, before this batch.
     stored: UUID | None
-    latest: Change | None = None
+    latest: NewEvent | None = None
 
 
-def record_changes(
-    cursor: Cursor, cluster_id: int, changes: Sequence[Change], *, now: datetime
-) -> list[ChangedObject]:
-    """Store what is new in `changes`, which are in the order in which they came.
+def record_events(
+    cursor: Cursor, cluster_id: int, events: Sequence[NewEvent], *, now: datetime
+) -> list[ObjectChange]:
+    """Store what is new in `events`, which are in the order in which they came.
 
-    A change that says what is stored already leaves no trace, so that a batch may be given twice.
+    An event that says what is stored already leaves no trace, so that a batch may be given twice.
     """
-    states = _load(cursor, cluster_id, changes)
-    new_uids = {(c.kind, c.uid) for c in changes} - states.keys()
+    states = _load(cursor, cluster_id, events)
+    new_uids = {(c.kind, c.uid) for c in events} - states.keys()
     ids = iter(_allocate_ids(cursor, len(new_uids)))
-    events: list[tuple[Any, ...]] = []
+    log_rows: list[tuple[Any, ...]] = []
     contents: dict[UUID, bodies.NewBody] = {}
-    for change in changes:
-        state = states.get((change.kind, change.uid))
-        if not _is_news(state, change):
+    for event in events:
+        state = states.get((event.kind, event.uid))
+        if not _is_news(state, event):
             continue
         if state is None:
-            version = Version(change.digest, change.generation)
+            version = Version(event.digest, event.generation)
             state = _State(
                 next(ids),
                 version,
@@ -132,28 +132,28 @@ def record_changes(
                 first_seen_at=now,
                 stored=None,
             )
-            states[change.kind, change.uid] = state
-        events.append(_apply(state, change, cluster_id=cluster_id, now=now))
-        if not change.is_deletion:
-            group = bodies.group_of(change.kind, change.content)
-            contents[change.digest] = bodies.NewBody(
-                change.digest, group, change.content, before=state.stored
+            states[event.kind, event.uid] = state
+        log_rows.append(_apply(state, event, cluster_id=cluster_id, now=now))
+        if not event.is_deletion:
+            group = bodies.group_of(event.kind, event.content)
+            contents[event.digest] = bodies.NewBody(
+                event.digest, group, event.content, before=state.stored
             )
-    if not events:
+    if not log_rows:
         return []
     _lock_bodies(cursor, cluster_id)
     bodies.store_bodies(cursor, cluster_id, contents, now=now)
-    copy_rows(cursor, "objects_objectevent", _EVENT, events)
+    copy_rows(cursor, "objects_objectevent", _EVENT, log_rows)
     changed = [(state, state.latest) for state in states.values() if state.latest is not None]
-    rows = (_object_row(state, change) for state, change in changed)
+    rows = (_object_row(state, event) for state, event in changed)
     stage_rows(cursor, "staged_object", _OBJECT, rows)
     cursor.execute(_MERGE, (cluster_id,))
-    return [_changed_object(state, change) for state, change in changed]
+    return [_object_change(state, event) for state, event in changed]
 
 
 def record_missing(
     cursor: Cursor, cluster_id: int, object_ids: Sequence[int], *, now: datetime
-) -> list[ChangedObject]:
+) -> list[ObjectChange]:
     """Objects that a full read did not find any more."""
     if not object_ids:
         return []
@@ -163,13 +163,13 @@ def record_missing(
         (cluster_id, list(object_ids)),
         binary=True,
     )
-    changes = [_missing(row) for row in cursor.fetchall()]
-    return record_changes(cursor, cluster_id, changes, now=now)
+    events = [_missing(row) for row in cursor.fetchall()]
+    return record_events(cursor, cluster_id, events, now=now)
 
 
-def _missing(row: tuple[Any, ...]) -> Change:
+def _missing(row: tuple[Any, ...]) -> NewEvent:
     kind, uid, namespace, name, api_version, resource_version, digest, generation = row
-    return Change(
+    return NewEvent(
         op=Op.RESYNC_DELETED,
         kind=kind,
         uid=uid,
@@ -184,11 +184,11 @@ def _missing(row: tuple[Any, ...]) -> Change:
 
 
 def _load(
-    cursor: Cursor, cluster_id: int, changes: Sequence[Change]
+    cursor: Cursor, cluster_id: int, events: Sequence[NewEvent]
 ) -> dict[tuple[str, UUID], _State]:
     uids: dict[str, set[UUID]] = defaultdict(set)
-    for change in changes:
-        uids[change.kind].add(change.uid)
+    for event in events:
+        uids[event.kind].add(event.uid)
     states = {}
     for kind, wanted in uids.items():
         cursor.execute(
@@ -215,44 +215,44 @@ def _allocate_ids(cursor: Cursor, count: int) -> list[int]:
     return [number for (number,) in cursor.fetchall()]
 
 
-def _is_news(state: _State | None, change: Change) -> bool:
-    if change.is_deletion:
+def _is_news(state: _State | None, event: NewEvent) -> bool:
+    if event.is_deletion:
         return state is not None and state.is_live
     if state is None or not state.is_live:
         return True
-    return state.version != Version(change.digest, change.generation)
+    return state.version != Version(event.digest, event.generation)
 
 
-def _apply(state: _State, change: Change, *, cluster_id: int, now: datetime) -> tuple[Any, ...]:
-    """The row of the log. Its moment is later than that of the object's latest change, whatever the clock says."""
+def _apply(state: _State, event: NewEvent, *, cluster_id: int, now: datetime) -> tuple[Any, ...]:
+    """The row of the log. Its moment is later than that of the object's latest event, whatever the clock says."""
     at = now if state.changed_at is None else max(now, state.changed_at + _TICK)
-    if not change.is_deletion:
-        state.version = Version(change.digest, change.generation)
+    if not event.is_deletion:
+        state.version = Version(event.digest, event.generation)
     state.changed_at = at
-    state.is_live = not change.is_deletion
-    state.latest = change
+    state.is_live = not event.is_deletion
+    state.latest = event
     version = state.version
     return (
         cluster_id,
         state.object_id,
         at,
-        change.kind,
-        str(change.op),
-        as_text(change.resource_version),
+        event.kind,
+        str(event.op),
+        as_text(event.resource_version),
         version.digest,
         version.generation,
     )
 
 
-def _object_row(state: _State, change: Change) -> tuple[Any, ...]:
+def _object_row(state: _State, event: NewEvent) -> tuple[Any, ...]:
     return (
         state.object_id,
-        change.kind,
-        change.uid,
-        as_text(change.namespace),
-        as_text(change.name),
-        as_text(change.api_version),
-        as_text(change.resource_version),
+        event.kind,
+        event.uid,
+        as_text(event.namespace),
+        as_text(event.name),
+        as_text(event.api_version),
+        as_text(event.resource_version),
         state.version.digest,
         state.version.generation,
         state.first_seen_at,
@@ -261,9 +261,9 @@ def _object_row(state: _State, change: Change) -> tuple[Any, ...]:
     )
 
 
-def _changed_object(state: _State, change: Change) -> ChangedObject:
+def _object_change(state: _State, event: NewEvent) -> ObjectChange:
     after = state.version if state.is_live else None
-    return ChangedObject(state.object_id, state.before, after, change)
+    return ObjectChange(state.object_id, state.before, after, event)
 
 
 def _lock_bodies(cursor: Cursor, cluster_id: int) -> None:

@@ -64,8 +64,8 @@ class VersionedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """What changed: one row of one table, by its natural key, and by its id if the table has one."""
+class RowName:
+    """Which row of which table: by its natural key, and by its id if the table has one."""
 
     table: str
     cluster_id: int
@@ -74,10 +74,10 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RowChange:
     """One row before and after. None: there was none, or it is gone."""
 
-    subject: Subject
+    row: RowName
     at: datetime
     """When the new version begins: `now`, or later where the version before began later than that."""
     before: Row | None = field(repr=False)
@@ -85,8 +85,8 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """Rows of the cluster whose column has one of these values: those of them that were not given are gone."""
+class RowsWhere:
+    """Rows of the cluster whose column has one of these values."""
 
     column: str
     values: Sequence[Any]
@@ -99,23 +99,29 @@ def merge(
     rows: Iterable[Sequence[Any]],
     *,
     now: datetime,
-    scope: Scope | None = None,
+    replaced: RowsWhere | None = None,
     only: Sequence[str] | None = None,
     is_wanted: bool = True,
-) -> list[Change]:
+) -> list[RowChange]:
     """Bring the table to these rows, each key and then values, and close the versions that end; equal rows are left alone.
 
-    `only` names the values that are given, of rows that are there already. Changes come back only if
-    `is_wanted`: to carry them from Postgres costs time.
+    Of the rows to be `replaced`, those that are not given are gone. `only` names the values that are given, of rows that are there
+    already. Changes come back only if `is_wanted`: to carry them from Postgres costs time.
     """
     values = tuple(table.values if only is None else only)
     columns = {**table.key, **{name: table.values[name] for name in values}}
     staged = f"staged_{table.name}" + ("" if only is None else "_part")
     stage_rows(cursor, staged, columns, rows)
-    sql = _merge_sql(table, staged, values, scope.column if scope else None, is_wanted=is_wanted)
-    parameters = {"cluster": cluster_id, "now": now, "scope": list(scope.values) if scope else []}
+    sql = _merge_sql(
+        table, staged, values, replaced.column if replaced else None, is_wanted=is_wanted
+    )
+    parameters = {
+        "cluster": cluster_id,
+        "now": now,
+        "replaced": list(replaced.values) if replaced else [],
+    }
     cursor.execute(sql, parameters, binary=True)
-    return [_change(table, cluster_id, row) for row in cursor.fetchall()] if is_wanted else []
+    return [_row_change(table, cluster_id, row) for row in cursor.fetchall()] if is_wanted else []
 
 
 def append(
@@ -126,7 +132,7 @@ def append(
     *,
     now: datetime,
     is_wanted: bool = True,
-) -> list[Change]:
+) -> list[RowChange]:
     """Rows of keys that are new, each with its id first if the table has one: half the cost of a merge."""
     if is_wanted:
         rows = list(rows)
@@ -172,23 +178,23 @@ def remove_gone(
     return cursor.rowcount
 
 
-def _added(table: VersionedTable, cluster_id: int, row: Sequence[Any]) -> Change:
+def _added(table: VersionedTable, cluster_id: int, row: Sequence[Any]) -> RowChange:
     after = {
         name: getattr(value, "obj", value) for name, value in zip(table.columns, row, strict=False)
     }
     if table.keeps_gone:
         after["vanished_at"] = None
-    return Change(_subject(table, cluster_id, after), after["since"], None, after)
+    return RowChange(_row_name(table, cluster_id, after), after["since"], None, after)
 
 
-def _change(table: VersionedTable, cluster_id: int, row: Sequence[Any]) -> Change:
+def _row_change(table: VersionedTable, cluster_id: int, row: Sequence[Any]) -> RowChange:
     """Of a row of the merge's answer: the old columns, then the new ones, each all None where there is no such version."""
     count = len(table.columns)
     old = dict(zip(table.columns, row[:count], strict=True))
     new = dict(zip(table.columns, row[count:-1], strict=True))
     named = new if new["since"] is not None else old
-    return Change(
-        subject=_subject(table, cluster_id, named),
+    return RowChange(
+        row=_row_name(table, cluster_id, named),
         at=row[-1],
         before=old if _is_there(old) else None,
         after=new if _is_there(new) else None,
@@ -199,9 +205,9 @@ def _is_there(version: Row) -> bool:
     return version["since"] is not None and version.get("vanished_at") is None
 
 
-def _subject(table: VersionedTable, cluster_id: int, row: Row) -> Subject:
+def _row_name(table: VersionedTable, cluster_id: int, row: Row) -> RowName:
     key = tuple(row[name] for name in table.key)
-    return Subject(table.name, cluster_id, key, row.get("id"))
+    return RowName(table.name, cluster_id, key, row.get("id"))
 
 
 _TICK: Final = "interval '1 microsecond'"
@@ -212,7 +218,7 @@ def _merge_sql(
     table: VersionedTable,
     staged: str,
     values: tuple[str, ...],
-    scope: str | None,
+    replaced: str | None,
     *,
     is_wanted: bool,
 ) -> str:
@@ -230,7 +236,7 @@ def _merge_sql(
     return f"""
 WITH merged AS (
     MERGE INTO {table.name} AS t
-    USING ({_source_sql(table, staged, values, scope)}) AS s
+    USING ({_source_sql(table, staged, values, replaced)}) AS s
     ON t.cluster_id = %(cluster)s AND {_same_key(table, "t", "s")}
     {_cases_sql(table, values)}
     RETURNING {old}, {new}
@@ -244,19 +250,19 @@ SELECT {answer} FROM merged
 
 
 def _source_sql(
-    table: VersionedTable, staged: str, values: tuple[str, ...], scope: str | None
+    table: VersionedTable, staged: str, values: tuple[str, ...], replaced: str | None
 ) -> str:
     """What was given, and the keys of what is gone."""
     names = ", ".join((*table.key, *values))
     given = f"SELECT {names}, false AS is_gone FROM pg_temp.{staged}"  # noqa: S608 -- made of constants
-    if scope is None:
+    if replaced is None:
         return given
     keys = ", ".join(f"o.{name}" for name in table.key)
     nulls = "".join(f", NULL::{table.values[name]}" for name in values)
     living = " AND o.vanished_at IS NULL" if table.keeps_gone else ""
     return (
         f"{given} UNION ALL SELECT {keys}{nulls}, true FROM {table.name} o"  # noqa: S608 -- made of constants
-        f" WHERE o.cluster_id = %(cluster)s AND o.{scope} = ANY(%(scope)s){living} AND NOT EXISTS ("
+        f" WHERE o.cluster_id = %(cluster)s AND o.{replaced} = ANY(%(replaced)s){living} AND NOT EXISTS ("
         f" SELECT FROM pg_temp.{staged} g WHERE {_same_key(table, 'o', 'g')})"
     )
 

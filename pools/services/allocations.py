@@ -20,7 +20,7 @@ from dra.values import (
 )
 from objects.services import versions
 from objects.services.staging import Cursor, as_jsonb, as_text
-from objects.services.versions import Scope
+from objects.services.versions import RowsWhere
 from pools.services.tables import ALLOCATIONS
 
 if TYPE_CHECKING:
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from objects.services.changes import Changes
-    from objects.services.log import ChangedObject
+    from objects.services.changes import RowChanges
+    from objects.services.log import ObjectChange
 
 
 def record_claims(
     cursor: Cursor,
     cluster_id: int,
-    changed: Sequence[ChangedObject],
+    changed: Sequence[ObjectChange],
     *,
     now: datetime,
-    changes: Changes,
+    changes: RowChanges,
 ) -> set[PoolKey]:
     """Bring the allocations of these claims up to date; returns the pools in which one came, went or changed."""
     found = versions.merge(
@@ -47,17 +47,17 @@ def record_claims(
         cluster_id,
         [row for each in changed if each.after for row in _rows(each)],
         now=now,
-        scope=Scope("claim_object_id", [each.object_id for each in changed]),
+        replaced=RowsWhere("claim_object_id", [each.object_id for each in changed]),
     )
     changes.add(found)
     rows = [row for change in found for row in (change.before, change.after) if row]
     return {PoolKey(DriverName(row["driver"]), PoolName(row["pool_name"])) for row in rows}
 
 
-def _rows(changed: ChangedObject) -> list[tuple[Any, ...]]:
-    change = changed.change
+def _rows(changed: ObjectChange) -> list[tuple[Any, ...]]:
+    event = changed.event
     try:
-        claim = parse_resource_claim(msgspec.json.decode(change.content)).value
+        claim = parse_resource_claim(msgspec.json.decode(event.content)).value
     except (msgspec.DecodeError, UnicodeDecodeError):
         return []
     # A result that is there twice is one row.
@@ -72,9 +72,9 @@ def _rows(changed: ChangedObject) -> list[tuple[Any, ...]]:
             as_text(result.share_id or ""),
             result.has_admin_access,
             as_jsonb({name: str(amount) for name, amount in result.consumed_capacity.items()}),
-            as_text(change.namespace),
-            as_text(change.name),
-            change.uid,
+            as_text(event.namespace),
+            as_text(event.name),
+            event.uid,
         )
         for result in results.values()
     ]

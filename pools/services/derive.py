@@ -28,7 +28,7 @@ from kube.digest import with_pool_generation
 from objects import queries
 from objects.services import versions
 from objects.services.staging import Cursor, as_jsonb, as_text
-from objects.services.versions import Scope
+from objects.services.versions import RowsWhere
 from pools.choices import Severity
 from pools.services import devices
 from pools.services.allocations import allocations_of_pools
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from objects.services.changes import Changes, Wants
-    from objects.services.versions import Change
+    from objects.services.changes import RowChanges, Wants
+    from objects.services.versions import RowChange
 
 log = structlog.get_logger()
 
@@ -101,7 +101,7 @@ def derive_dirty(
     *,
     limit: int,
     now: datetime,
-    changes: Changes,
+    changes: RowChanges,
 ) -> int:
     """Derive up to `limit` of the pools that were marked; returns how many that were."""
     cursor.execute(
@@ -122,7 +122,7 @@ def derive_pools(
     knowledge: Knowledge,
     *,
     now: datetime,
-    changes: Changes,
+    changes: RowChanges,
 ) -> None:
     """Derive these pools from what is stored, and write what differs: pools, devices and slices."""
     for chunk in _chunks(cursor, cluster_id, sorted(set(keys))):
@@ -136,7 +136,7 @@ def _derive_or_split(
     knowledge: Knowledge,
     *,
     now: datetime,
-    changes: Changes,
+    changes: RowChanges,
 ) -> None:
     """One pool that Postgres refuses must not keep the rest of a cluster from being stored."""
     try:
@@ -156,7 +156,7 @@ def _derive_or_split(
 
 def _say_not_stored(
     cursor: Cursor, cluster_id: int, key: PoolKey, *, why: str, now: datetime
-) -> list[Change]:
+) -> list[RowChange]:
     """The figures of before stay, with a problem that says so."""
     first_line = why.partition("\n")[0]
     problem = Problem.of("figures_not_stored", why=first_line)
@@ -210,7 +210,7 @@ def _derive_chunk(
     *,
     now: datetime,
     wants: Wants,
-) -> list[Change]:
+) -> list[RowChange]:
     keys = [key for key, _ in chunk]
     stored = parsed_slices(cluster_id, [row for _, rows in chunk for row in rows])
     assessed = _assess(
@@ -223,9 +223,9 @@ def _derive_chunk(
         cluster_id,
         map(_pool_row, assessed),
         now=now,
-        scope=Scope("id", list(known.values())),
+        replaced=RowsWhere("id", list(known.values())),
     )
-    ids = known | {_key_of(change): change.subject.id or 0 for change in changes}
+    ids = known | {_key_of(change): change.row.id or 0 for change in changes}
     object_ids = {each.slice.uid: each.object_id for slices in stored.values() for each in slices}
     found = [DerivedPool(ids[pool.key], pool, object_ids) for pool in assessed]
     changes += devices.write_devices(
@@ -256,8 +256,8 @@ def _assess(
     ]
 
 
-def _key_of(change: Change) -> PoolKey:
-    driver, name = change.subject.key
+def _key_of(change: RowChange) -> PoolKey:
+    driver, name = change.row.key
     return PoolKey(driver, name)
 
 
@@ -332,7 +332,7 @@ def _write_slices(
     stored: Mapping[PoolKey, Sequence[StoredSlice]],
     *,
     now: datetime,
-) -> list[Change]:
+) -> list[RowChange]:
     rows = [
         (each.object_id, len(each.slice.devices), as_jsonb(_problems(each.slice.problems)))
         for slices in stored.values()

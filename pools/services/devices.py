@@ -10,7 +10,7 @@ from dra.sharing import capacity_of_device
 from dra.tainting import taints_of
 from objects.services import versions
 from objects.services.staging import Cursor, as_jsonb, as_text
-from objects.services.versions import Scope
+from objects.services.versions import RowsWhere
 from pools.services.tables import DEVICE_USES, PUBLISHED_DEVICES
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dra.values import AssessedDevice, AssessedPool
     from objects.services.changes import Wants
-    from objects.services.versions import Change
+    from objects.services.versions import RowChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ def write_devices(
     known_ids: Collection[int],
     now: datetime,
     wants: Wants,
-) -> list[Change]:
+) -> list[RowChange]:
     """Bring the devices of these pools up to date; of `known_ids`, those that are not found have none any more."""
-    changes: list[Change] = []
+    changes: list[RowChange] = []
     if known_ids:
         known = [each for each in found if each.id in known_ids]
         changes += _merge(cursor, cluster_id, known, known_ids=known_ids, now=now, wants=wants)
@@ -60,14 +60,14 @@ def _merge(
     known_ids: Collection[int],
     now: datetime,
     wants: Wants,
-) -> list[Change]:
+) -> list[RowChange]:
     changes = versions.merge(
         cursor,
         PUBLISHED_DEVICES,
         cluster_id,
         (_published_row(device, each) for each in found for device in each.pool.devices),
         now=now,
-        scope=Scope("pool_id", list(known_ids)),
+        replaced=RowsWhere("pool_id", list(known_ids)),
         is_wanted=wants(PUBLISHED_DEVICES),
     )
     ids = _device_ids(cursor, cluster_id, known_ids)
@@ -82,7 +82,7 @@ def _merge(
         cluster_id,
         uses,
         now=now,
-        scope=Scope("device_id", list(ids.values())),
+        replaced=RowsWhere("device_id", list(ids.values())),
         is_wanted=wants(DEVICE_USES),
     )
 
@@ -94,7 +94,7 @@ def _append(
     *,
     now: datetime,
     wants: Wants,
-) -> list[Change]:
+) -> list[RowChange]:
     """Of pools that are new there is nothing to compare with, so their rows are appended; a merge would cost twice that."""
     places = [(each, device) for each in found for device in each.pool.devices]
     ids = versions.take_ids(cursor, PUBLISHED_DEVICES, len(places))

@@ -10,15 +10,15 @@ import msgspec
 
 from dra.shapes import statement_shape
 from objects.services.staging import Cursor, as_jsonb, as_text
-from objects.services.versions import Scope, VersionedTable, merge
+from objects.services.versions import RowsWhere, VersionedTable, merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dra.parsing import Parsed
     from dra.values import PoolKey
-    from objects.services.changes import Changes
-    from objects.services.log import ChangedObject
+    from objects.services.changes import RowChanges
+    from objects.services.log import ObjectChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class NamedObjects:
         self,
         cursor: Cursor,
         cluster_id: int,
-        changed: Sequence[ChangedObject],
+        changed: Sequence[ObjectChange],
         /,
         *,
         now: datetime,
-        changes: Changes,
+        changes: RowChanges,
     ) -> frozenset[PoolKey]:
         """Bring the rows of these objects up to date. No figure of a pool rests on them, so no pool is touched."""
         values = [(each.object_id, self._value(each)) for each in changed]
@@ -49,18 +49,26 @@ class NamedObjects:
             for object_id, value in values
             if value is not None
         ]
-        scope = Scope("object_id", gone) if gone else None
+        replaced = RowsWhere("object_id", gone) if gone else None
         is_wanted = changes.wants(self.table)
         changes.add(
-            merge(cursor, self.table, cluster_id, rows, now=now, scope=scope, is_wanted=is_wanted)
+            merge(
+                cursor,
+                self.table,
+                cluster_id,
+                rows,
+                now=now,
+                replaced=replaced,
+                is_wanted=is_wanted,
+            )
         )
         return frozenset()
 
-    def _value(self, changed: ChangedObject) -> Any:
+    def _value(self, changed: ObjectChange) -> Any:
         if changed.after is None:
             return None
         try:
-            return self.parse(msgspec.json.decode(changed.change.content)).value
+            return self.parse(msgspec.json.decode(changed.event.content)).value
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
 

@@ -11,7 +11,7 @@ from pools.services.tables import POOLS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from objects.services.versions import Change, Row
+    from objects.services.versions import Row, RowChange
 
 _SAMPLE: Final = {
     "cluster_id": "int8",
@@ -39,7 +39,7 @@ _FIGURES: Final = (
 )
 
 
-def sample_rows(changes: Sequence[Change]) -> list[tuple[Any, ...]]:
+def sample_rows(changes: Sequence[RowChange]) -> list[tuple[Any, ...]]:
     """From each change of a pool the figures that hold from it on; none where they are as they were."""
     return [
         _sample(change)
@@ -52,8 +52,8 @@ def _differ(before: Row, after: Row) -> bool:
     return any(before[name] != after[name] for name in _FIGURES)
 
 
-def _sample(change: Change) -> tuple[Any, ...]:
-    of, at = change.subject, change.at
+def _sample(change: RowChange) -> tuple[Any, ...]:
+    of, at = change.row, change.at
     if change.after is not None:
         generation, is_complete, *figures = (change.after[name] for name in _FIGURES)
         return (of.cluster_id, of.id, at, generation, is_complete, False, *figures)

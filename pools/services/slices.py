@@ -11,15 +11,15 @@ from dra.parsing import parse_resource_slice
 from dra.values import DriverName, NodeKind, PoolKey, PoolName
 from objects.services import versions
 from objects.services.staging import Cursor, as_jsonb, as_text
-from objects.services.versions import Scope
+from objects.services.versions import RowsWhere
 from pools.services.tables import SLICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from objects.services.changes import Changes
-    from objects.services.log import ChangedObject
+    from objects.services.changes import RowChanges
+    from objects.services.log import ObjectChange
 
 
 class _Pool(msgspec.Struct, rename="camel"):
@@ -97,10 +97,10 @@ def _node(spec: _Spec) -> tuple[NodeKind, str | None]:
 def record_slices(
     cursor: Cursor,
     cluster_id: int,
-    changed: Sequence[ChangedObject],
+    changed: Sequence[ObjectChange],
     *,
     now: datetime,
-    changes: Changes,
+    changes: RowChanges,
 ) -> set[PoolKey]:
     """Bring the rows of these slices up to date; returns the pools that they belonged to or belong to now."""
     found = versions.merge(
@@ -109,35 +109,35 @@ def record_slices(
         cluster_id,
         _rows(changed),
         now=now,
-        scope=Scope("object_id", [each.object_id for each in changed]),
+        replaced=RowsWhere("object_id", [each.object_id for each in changed]),
     )
     changes.add(found)
     rows = [row for change in found for row in (change.before, change.after) if row]
     return {_key(row["driver"], row["pool_name"]) for row in rows}
 
 
-def _rows(changed: Sequence[ChangedObject]) -> Iterator[tuple[Any, ...]]:
+def _rows(changed: Sequence[ObjectChange]) -> Iterator[tuple[Any, ...]]:
     for each in changed:
-        head = slice_head(each.change.content) if each.after else None
+        head = slice_head(each.event.content) if each.after else None
         if head is not None:
             yield _row(each, head)
 
 
-def _row(changed: ChangedObject, head: SliceHead) -> tuple[Any, ...]:
-    change = changed.change
+def _row(changed: ObjectChange, head: SliceHead) -> tuple[Any, ...]:
+    event = changed.event
     # As the parser reads it: 0 is valid, and left out by encoders that drop zeroes.
-    generation = change.generation if change.generation is not None else 0
+    generation = event.generation if event.generation is not None else 0
     return (
         changed.object_id,
-        as_text(change.name),
-        as_text(change.api_version),
+        as_text(event.name),
+        as_text(event.api_version),
         head.key.driver,
         head.key.pool,
         generation,
         head.resource_slice_count,
         head.node_kind,
         head.node_name,
-        change.digest,
+        event.digest,
         # What is in it follows when its pool is derived.
         None,
         as_jsonb([]),

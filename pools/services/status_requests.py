@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.db.models import Max
 from msgspec import to_builtins
 
-from clusters.services import changing
+from clusters.services import raising_revisions
 from dra import shapes
 from dra.catalogue import Statement
 from dra.compare import compare_with_server
@@ -44,10 +44,10 @@ def note_not_made(
     latest = PoolStatusRequest.objects.filter(cluster_id=cluster_id, driver=driver).first()
     notes = [shapes.statement_shape(note)]
     if latest is not None and (latest.outcome, latest.notes) == (outcome, notes):
-        with changing(cluster_id, SUBJECT):
+        with raising_revisions(cluster_id, SUBJECT):
             PoolStatusRequest.objects.filter(pk=latest.pk).update(created_at=now)
         return latest
-    with changing(cluster_id, SUBJECT):
+    with raising_revisions(cluster_id, SUBJECT):
         return PoolStatusRequest.objects.create(
             cluster_id=cluster_id,
             name=name,
@@ -69,7 +69,7 @@ def begin_request(
     partition_type_attribute: str = "",
 ) -> PoolStatusRequest:
     """Written before the object is made, so that nothing of ours is ever in the cluster unknown to us."""
-    with changing(cluster_id, SUBJECT):
+    with raising_revisions(cluster_id, SUBJECT):
         return PoolStatusRequest.objects.create(
             cluster_id=cluster_id,
             name=name,
@@ -106,7 +106,7 @@ def end_request(
         count = status.get("poolCount")
         row.pool_count = count if isinstance(count, int) else None
         row.pools_answered = len(pools)
-    with changing(row.cluster_id, SUBJECT):
+    with raising_revisions(row.cluster_id, SUBJECT):
         row.save()
         return PoolStatusAnswer.objects.bulk_create(
             [
@@ -129,9 +129,9 @@ def note_removed(cluster_id: int, names: Sequence[str]) -> None:
     rows = PoolStatusRequest.objects.filter(
         cluster_id=cluster_id, name__in=names, is_removed=False
     )
-    with changing(cluster_id) as change:
+    with raising_revisions(cluster_id) as subjects:
         if rows.update(is_removed=True):
-            change.touch(SUBJECT)
+            subjects.add(SUBJECT)
 
 
 def unremoved_names(cluster_id: int) -> list[str]:
@@ -165,7 +165,7 @@ def record_comparison(
     if left:
         note = Statement.of("pools_not_compared", pools=left)
         row.notes = [*row.notes, shapes.statement_shape(note)]
-    with changing(row.cluster_id, SUBJECT):
+    with raising_revisions(row.cluster_id, SUBJECT):
         PoolStatusAnswer.objects.bulk_update(compared, ("ours", "differences"), batch_size=500)
         row.save(update_fields=("pools_differing", "notes"))
 

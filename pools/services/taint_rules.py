@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from objects.services.changes import Changes
-    from objects.services.log import ChangedObject
+    from objects.services.changes import RowChanges
+    from objects.services.log import ObjectChange
     from objects.services.staging import Cursor
 
 
@@ -31,10 +31,10 @@ def taint_rules(cluster_id: int) -> tuple[TaintRule, ...]:
 def record_taint_rules(
     cursor: Cursor,
     cluster_id: int,
-    changed: Sequence[ChangedObject],
+    changed: Sequence[ObjectChange],
     *,
     now: datetime,
-    changes: Changes,
+    changes: RowChanges,
 ) -> set[PoolKey]:
     """Pools that these rules may select, as they were before or as they are now; all of them where that is not sure.
 
@@ -42,7 +42,7 @@ def record_taint_rules(
     """
     digests = [each.before.digest for each in changed if each.before]
     contents = list(queries.bodies(cluster_id, digests).values())
-    contents += [each.change.content for each in changed if each.after]
+    contents += [each.event.content for each in changed if each.after]
     keys: set[PoolKey] = set()
     for rule in map(_rule, contents):
         selector = None if rule is None or rule.has_unknown_selector_fields else rule.selector

@@ -12,8 +12,8 @@ from typing import Any
 from clusters import registry
 from clusters.models import Cluster, ClusterKind
 from dra.values import Release
-from ingest.messages import Changed, ReadingDone
-from ingest.reading import change_of
+from ingest.messages import EventArrived, ReadingDone
+from ingest.reading import new_event
 from ingest.writing import Writer
 from kube.bodies import decode_envelope
 from kube.kinds import KINDS
@@ -102,7 +102,7 @@ class Churn:
         seen = seen_object(
             body, decode_envelope(body), type_="added", kind=kind, api_version=told["apiVersion"]
         )
-        message = Changed(kind, change_of(seen, op=op), str(self.version))
+        message = EventArrived(kind, new_event(seen, op=op), str(self.version))
         self._writer.store([message])
 
     def _kept(self, kind: str, name: str, obj: dict[str, Any]) -> tuple[str, str, dict[str, Any]]:

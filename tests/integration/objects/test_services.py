@@ -13,7 +13,7 @@ from objects.choices import Op
 from objects.models import Body, BodyDictionary, KubeObject, ObjectEvent
 from objects.queries import LiveObject, Version
 from objects.services import bodies, keeping
-from objects.services.log import Change, ChangedObject, record_changes, record_missing
+from objects.services.log import NewEvent, ObjectChange, record_events, record_missing
 from objects.services.partitions import (
     LOG,
     drop_partitions,
@@ -40,11 +40,11 @@ def cluster() -> Cluster:
     return watched_cluster()
 
 
-def change(
+def event(
     name: str = "a", *, op: Op = Op.ADDED, text: str = "1", kind: str = "DeviceClass"
-) -> Change:
+) -> NewEvent:
     content = json.dumps({"metadata": {"name": name}, "spec": {"text": text}}).encode()
-    return Change(
+    return NewEvent(
         op=op,
         kind=kind,
         uid=uuid.uuid5(uuid.NAMESPACE_OID, name),
@@ -58,9 +58,9 @@ def change(
     )
 
 
-def record(cluster: Cluster, *changes: Change, now: datetime = NOON) -> list[ChangedObject]:
+def record(cluster: Cluster, *events: NewEvent, now: datetime = NOON) -> list[ObjectChange]:
     with transaction.atomic(), open_cursor() as cursor:
-        return record_changes(cursor, cluster.pk, changes, now=now)
+        return record_events(cursor, cluster.pk, events, now=now)
 
 
 def log(cluster: Cluster) -> list[tuple[object, ...]]:
@@ -68,15 +68,15 @@ def log(cluster: Cluster) -> list[tuple[object, ...]]:
     return list(rows.values_list("op", "resource_version"))
 
 
-def test_record_changes_keeps_each_change_of_one_batch_at_its_own_moment(
+def test_record_events_keeps_each_change_of_one_batch_at_its_own_moment(
     cluster: Cluster,
 ) -> None:
     record(
         cluster,
-        change(text="1"),
-        change(op=Op.MODIFIED, text="2"),
-        change(op=Op.DELETED, text="3"),
-        change(op=Op.ADDED, text="4"),
+        event(text="1"),
+        event(op=Op.MODIFIED, text="2"),
+        event(op=Op.DELETED, text="3"),
+        event(op=Op.ADDED, text="4"),
     )
 
     assert log(cluster) == [("added", "1"), ("modified", "2"), ("deleted", "3"), ("added", "4")]
@@ -88,31 +88,31 @@ def test_record_changes_keeps_each_change_of_one_batch_at_its_own_moment(
     assert (stored.resource_version, stored.deleted_at, stored.first_seen_at) == ("4", None, NOON)
 
 
-def test_record_changes_given_twice_stores_once(cluster: Cluster) -> None:
-    record(cluster, change())
+def test_record_events_given_twice_stores_once(cluster: Cluster) -> None:
+    record(cluster, event())
 
-    again = record(cluster, change(), now=NOON + HOUR)
+    again = record(cluster, event(), now=NOON + HOUR)
 
     assert again == []
     assert log(cluster) == [("added", "1")]
 
 
-def test_record_changes_with_a_clock_set_back_keeps_the_order(cluster: Cluster) -> None:
-    record(cluster, change(text="1"))
+def test_record_events_with_a_clock_set_back_keeps_the_order(cluster: Cluster) -> None:
+    record(cluster, event(text="1"))
 
-    record(cluster, change(op=Op.MODIFIED, text="2"), now=NOON - HOUR)
+    record(cluster, event(op=Op.MODIFIED, text="2"), now=NOON - HOUR)
 
     assert log(cluster) == [("added", "1"), ("modified", "2")]
 
 
-def test_record_changes_deletion_of_what_is_unknown_leaves_no_trace(cluster: Cluster) -> None:
-    assert record(cluster, change(op=Op.DELETED)) == []
+def test_record_events_deletion_of_what_is_unknown_leaves_no_trace(cluster: Cluster) -> None:
+    assert record(cluster, event(op=Op.DELETED)) == []
     assert not KubeObject.objects.exists()
 
 
-def test_record_changes_same_content_of_two_objects_is_one_body(cluster: Cluster) -> None:
-    first, second = change("a"), change("b")
-    twin = Change(
+def test_record_events_same_content_of_two_objects_is_one_body(cluster: Cluster) -> None:
+    first, second = event("a"), event("b")
+    twin = NewEvent(
         **{name: getattr(second, name) for name in ("op", "kind", "uid", "namespace", "name")},
         api_version=first.api_version,
         resource_version="9",
@@ -128,7 +128,7 @@ def test_record_changes_same_content_of_two_objects_is_one_body(cluster: Cluster
 
 
 def test_record_missing_logs_what_a_full_read_did_not_find(cluster: Cluster) -> None:
-    record(cluster, change())
+    record(cluster, event())
     object_id = KubeObject.objects.get(cluster=cluster).id
 
     with transaction.atomic(), open_cursor() as cursor:
@@ -139,32 +139,32 @@ def test_record_missing_logs_what_a_full_read_did_not_find(cluster: Cluster) -> 
 
 
 def test_bodies_many_of_one_kind_train_a_dictionary_and_are_read_back(cluster: Cluster) -> None:
-    changes = [change(f"name-{n}", text=f"a text of some length, {n} of it") for n in range(150)]
+    events = [event(f"name-{n}", text=f"a text of some length, {n} of it") for n in range(150)]
 
-    record(cluster, *changes)
+    record(cluster, *events)
 
     dictionary = BodyDictionary.objects.get(cluster=cluster)
     assert (dictionary.kind, dictionary.driver, dictionary.ratio > 1) == ("DeviceClass", "", True)
     assert set(Body.objects.values_list("dictionary_id", flat=True)) == {dictionary.pk}
-    expected = {each.digest: each.content for each in changes}
+    expected = {each.digest: each.content for each in events}
     assert queries.bodies(cluster.pk, expected) == expected
 
 
 def test_renew_dictionaries_trains_for_bodies_that_came_one_by_one(cluster: Cluster) -> None:
-    changes = [change(f"name-{n}", text=f"a text of some length, {n} of it") for n in range(120)]
-    for_each(range(0, 120, 40), lambda start: record(cluster, *changes[start : start + 40]))
+    events = [event(f"name-{n}", text=f"a text of some length, {n} of it") for n in range(120)]
+    for_each(range(0, 120, 40), lambda start: record(cluster, *events[start : start + 40]))
 
     made = bodies.renew_dictionaries(cluster.pk, now=NOON)
     made_again = bodies.renew_dictionaries(cluster.pk, now=NOON)
 
     assert (len(made), made_again) == (1, [])
-    record(cluster, change("new", text="a text of some length, new"))
+    record(cluster, event("new", text="a text of some length, new"))
     assert Body.objects.filter(dictionary_id=made[0]).count() == 1
 
 
 def test_object_body_puts_the_pool_generation_back(cluster: Cluster) -> None:
     content = b'{"kind":"ResourceSlice","spec":{"driver":"d","pool":{"name":"p"}}}'
-    slice_ = Change(
+    slice_ = NewEvent(
         op=Op.ADDED,
         kind="ResourceSlice",
         uid=uuid.uuid4(),
@@ -186,12 +186,12 @@ def test_object_body_puts_the_pool_generation_back(cluster: Cluster) -> None:
 
 
 def test_live_objects_is_the_checkpoint_and_the_log_since(cluster: Cluster) -> None:
-    record(cluster, change("a", text="1"), change("b", text="1"))
+    record(cluster, event("a", text="1"), event("b", text="1"))
     ids = {row.name: row.id for row in KubeObject.objects.filter(cluster=cluster)}
     written = keeping.write_checkpoint(cluster.pk, "DeviceClass", now=NOON + HOUR)
-    newer = change("a", op=Op.MODIFIED, text="2")
+    newer = event("a", op=Op.MODIFIED, text="2")
     record(cluster, newer, now=NOON + 2 * HOUR)
-    record(cluster, change("b", op=Op.DELETED), now=NOON + 3 * HOUR)
+    record(cluster, event("b", op=Op.DELETED), now=NOON + 3 * HOUR)
 
     at_first = queries.live_objects(cluster.pk, "DeviceClass", at=NOON)
     before = queries.live_objects(cluster.pk, "DeviceClass", at=NOON - HOUR)
@@ -218,11 +218,11 @@ def test_live_objects_is_the_checkpoint_and_the_log_since(cluster: Cluster) -> N
 def test_write_checkpoint_is_due_by_events_and_age(
     cluster: Cluster, kind: str, age: timedelta, events: int, is_due: bool
 ) -> None:
-    record(cluster, change("a", kind=kind))
+    record(cluster, event("a", kind=kind))
     keeping.write_checkpoint(cluster.pk, kind, now=NOON)
     record(
         cluster,
-        *(change("a", kind=kind, op=Op.MODIFIED, text=str(n)) for n in range(2, 2 + events)),
+        *(event("a", kind=kind, op=Op.MODIFIED, text=str(n)) for n in range(2, 2 + events)),
         now=NOON + timedelta(minutes=1),
     )
 
@@ -232,10 +232,10 @@ def test_write_checkpoint_is_due_by_events_and_age(
 
 
 def test_remove_orphans_removes_only_what_nothing_names(cluster: Cluster) -> None:
-    old, new = change(text="1"), change(op=Op.MODIFIED, text="2")
+    old, new = event(text="1"), event(op=Op.MODIFIED, text="2")
     record(cluster, old, new)
-    gone = change("gone")
-    record(cluster, gone, change("gone", op=Op.DELETED))
+    gone = event("gone")
+    record(cluster, gone, event("gone", op=Op.DELETED))
     ObjectEvent.objects.filter(cluster=cluster).delete()
 
     removed = keeping.remove_orphans(
@@ -258,7 +258,7 @@ def stored(cluster: Cluster) -> dict[uuid.UUID, uuid.UUID | None]:
 
 
 def test_body_is_kept_as_the_difference_to_what_the_object_was(cluster: Cluster) -> None:
-    first, second, third = (change(text=LONG + text) for text in ("1", "2", "3"))
+    first, second, third = (event(text=LONG + text) for text in ("1", "2", "3"))
     record(cluster, first)
     record(cluster, second)
     record(cluster, third)
@@ -274,7 +274,7 @@ def test_body_is_kept_as_the_difference_to_what_the_object_was(cluster: Cluster)
 
 
 def test_body_that_has_little_of_what_the_object_was_is_kept_whole(cluster: Cluster) -> None:
-    first, second = change(text=LONG), change(text=LONG[::-1])
+    first, second = event(text=LONG), event(text=LONG[::-1])
     record(cluster, first)
     record(cluster, second)
 
@@ -285,10 +285,10 @@ def test_body_is_kept_as_the_difference_with_a_dictionary_too(cluster: Cluster) 
     bodies.train_dictionary(
         cluster.pk,
         bodies.Group("DeviceClass", ""),
-        [change(f"name-{number}").content for number in range(100)],
+        [event(f"name-{number}").content for number in range(100)],
         now=NOON,
     )
-    first, second = change(text=LONG + "1"), change(text=LONG + "2")
+    first, second = event(text=LONG + "1"), event(text=LONG + "2")
     record(cluster, first)
     record(cluster, second)
 
@@ -298,14 +298,14 @@ def test_body_is_kept_as_the_difference_with_a_dictionary_too(cluster: Cluster) 
 
 def test_bodies_of_many_objects_at_once_are_kept_whole(cluster: Cluster) -> None:
     names = [f"name-{number}" for number in range(201)]
-    record(cluster, *(change(name, text=LONG) for name in names))
-    record(cluster, *(change(name, text=LONG + "2") for name in names))
+    record(cluster, *(event(name, text=LONG) for name in names))
+    record(cluster, *(event(name, text=LONG + "2") for name in names))
 
     assert set(stored(cluster).values()) == {None}
 
 
 def test_remove_orphans_keeps_the_base_of_a_difference(cluster: Cluster) -> None:
-    first, second = change(text=LONG + "1"), change(text=LONG + "2")
+    first, second = event(text=LONG + "1"), event(text=LONG + "2")
     record(cluster, first)
     record(cluster, second)
     ObjectEvent.objects.filter(cluster=cluster).delete()
@@ -319,10 +319,10 @@ def test_remove_orphans_keeps_the_base_of_a_difference(cluster: Cluster) -> None
 
 
 def test_remove_orphans_removes_differences_and_then_their_base(cluster: Cluster) -> None:
-    first, second = change(text=LONG + "1"), change(text=LONG + "2")
+    first, second = event(text=LONG + "1"), event(text=LONG + "2")
     record(cluster, first)
     record(cluster, second)
-    record(cluster, change(op=Op.DELETED, text="3"))
+    record(cluster, event(op=Op.DELETED, text="3"))
     ObjectEvent.objects.filter(cluster=cluster).delete()
     later = NOON + timedelta(days=31)
 
@@ -412,7 +412,7 @@ def test_as_jsonb_replaces_what_postgres_cannot_keep() -> None:
 
 
 def test_log_row_of_the_same_object_and_moment_is_refused(cluster: Cluster) -> None:
-    record(cluster, change())
+    record(cluster, event())
     row = ObjectEvent.objects.get(cluster=cluster)
 
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -428,7 +428,7 @@ def test_log_row_of_the_same_object_and_moment_is_refused(cluster: Cluster) -> N
 
 
 def test_object_of_the_same_uid_is_refused(cluster: Cluster) -> None:
-    record(cluster, change())
+    record(cluster, event())
     row = KubeObject.objects.get(cluster=cluster)
 
     with pytest.raises(IntegrityError), transaction.atomic():

@@ -11,7 +11,7 @@ from objects.services import versions
 from objects.services.partitions import ensure_partitions
 from objects.services.past import KeepVersions
 from objects.services.staging import open_cursor
-from objects.services.versions import Change, Scope, Subject, VersionedTable
+from objects.services.versions import RowChange, RowName, RowsWhere, VersionedTable
 from tests.factories.clusters import NOON
 
 if TYPE_CHECKING:
@@ -77,9 +77,11 @@ Cursor = psycopg.Cursor[tuple[Any, ...]]
 
 def put(
     cursor: Cursor, *rows: Sequence[Any], now: datetime = NOON, place: str = "hall"
-) -> list[Change]:
+) -> list[RowChange]:
     """All lamps of the hall."""
-    return versions.merge(cursor, LAMP, CLUSTER, rows, now=now, scope=Scope("place", [place]))
+    return versions.merge(
+        cursor, LAMP, CLUSTER, rows, now=now, replaced=RowsWhere("place", [place])
+    )
 
 
 def lamps(cursor: Cursor) -> list[tuple[Any, ...]]:
@@ -106,10 +108,10 @@ def test_merge_tells_what_is_new(cursor: Cursor) -> None:
     (change,) = put(cursor, ("hall", "a", 40, True))
 
     row = {"place": "hall", "name": "a", "watts": 40, "is_on": True}
-    after = {"id": change.subject.id, **row}
+    after = {"id": change.row.id, **row}
     moments = {"first_seen_at": NOON, "since": NOON, "vanished_at": None}
-    subject = Subject("shop_lamp", CLUSTER, ("hall", "a"), change.subject.id)
-    assert change == Change(subject, NOON, before=None, after=after | moments)
+    name = RowName("shop_lamp", CLUSTER, ("hall", "a"), change.row.id)
+    assert change == RowChange(name, NOON, before=None, after=after | moments)
     assert (lamps(cursor), closed(cursor)) == ([("a", 40, True, NOON, None)], [])
 
 
@@ -134,7 +136,7 @@ def test_merge_leaves_equal_rows_alone_and_does_not_lock_them(cursor: Cursor) ->
 
     cursor.execute("SELECT ctid::text, xmax::text FROM shop_lamp WHERE name = 'a'")
     assert cursor.fetchall() == before
-    assert [change.subject.key for change in changes] == [("hall", "b")]
+    assert [change.row.key for change in changes] == [("hall", "b")]
 
 
 def test_merge_takes_as_gone_what_was_not_given_of_the_scope(cursor: Cursor) -> None:
@@ -144,7 +146,7 @@ def test_merge_takes_as_gone_what_was_not_given_of_the_scope(cursor: Cursor) -> 
     (change,) = put(cursor, ("hall", "a", 40, True), now=NOON + MINUTE)
 
     later = NOON + MINUTE
-    assert (change.subject.key, change.at, change.after) == (("hall", "b"), later, None)
+    assert (change.row.key, change.at, change.after) == (("hall", "b"), later, None)
     assert lamps(cursor) == [
         ("a", 40, True, NOON, None),
         ("b", 40, None, later, later),
@@ -187,7 +189,7 @@ def test_merge_of_some_values_leaves_the_others_and_adds_nothing(cursor: Cursor)
         only=["is_on"],
     )
 
-    assert [change.subject.key for change in changes] == [("hall", "a")]
+    assert [change.row.key for change in changes] == [("hall", "a")]
     assert lamps(cursor) == [("a", 40, False, NOON + MINUTE, None)]
 
 
@@ -211,7 +213,7 @@ def test_merge_of_rows_that_go_removes_them_and_keeps_their_last_version(cursor:
     versions.merge(cursor, SEAT, CLUSTER, [(1, "Ada", 2), (2, "Bob", 1)], now=NOON)
 
     (change,) = versions.merge(
-        cursor, SEAT, CLUSTER, [], now=NOON + MINUTE, scope=Scope("number", [1])
+        cursor, SEAT, CLUSTER, [], now=NOON + MINUTE, replaced=RowsWhere("number", [1])
     )
 
     cursor.execute("SELECT number FROM shop_seat")
@@ -219,7 +221,9 @@ def test_merge_of_rows_that_go_removes_them_and_keeps_their_last_version(cursor:
     cursor.execute("SELECT number, guest, since, until FROM shop_seat_closed")
     assert cursor.fetchall() == [(1, "Ada", NOON, NOON + MINUTE)]
     before = {"number": 1, "guest": "Ada", "dishes": 2, "since": NOON}
-    assert change == Change(Subject("shop_seat", CLUSTER, (1,), None), NOON + MINUTE, before, None)
+    assert change == RowChange(
+        RowName("shop_seat", CLUSTER, (1,), None), NOON + MINUTE, before, None
+    )
 
 
 def test_parts_that_are_written_at_one_moment_are_one_version(cursor: Cursor) -> None:
@@ -248,7 +252,7 @@ def test_append_adds_rows_with_ids_that_were_taken_for_them(cursor: Cursor) -> N
     cursor.execute("SELECT id, name, first_seen_at FROM shop_lamp ORDER BY id")
     assert cursor.fetchall() == [(ids[0], "a", NOON), (ids[1], "b", NOON)]
     assert put(cursor, ("hall", "a", 40, True), ("hall", "b", 60, None), now=NOON + MINUTE) == []
-    assert [(change.subject.id, change.before) for change in changes] == [
+    assert [(change.row.id, change.before) for change in changes] == [
         (ids[0], None),
         (ids[1], None),
     ]

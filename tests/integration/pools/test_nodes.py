@@ -7,16 +7,16 @@ import pytest
 from django.db import transaction
 
 from objects.choices import Op
-from objects.services.changes import Changes
-from objects.services.log import record_changes
+from objects.services.changes import RowChanges
+from objects.services.log import record_events
 from objects.services.staging import open_cursor
 from pools.models import DeviceClass, Node
 from pools.queries.nodes import nodes_not_ready
 from pools.services.device_classes import DEVICE_CLASS_ROWS
 from pools.services.nodes import NODE_ROWS
 from tests.factories import kube
-from tests.factories.changes import told
 from tests.factories.clusters import NOON, watched_cluster
+from tests.factories.events import new_event
 from tests.factories.snapshots import SNAPSHOT
 from ui.snapshot import open_snapshot
 
@@ -37,10 +37,12 @@ def store(
     cluster: Cluster, *objects: dict[str, Any], now: datetime = NOON, op: Op = Op.ADDED
 ) -> None:
     with transaction.atomic(), open_cursor() as cursor:
-        moved = record_changes(cursor, cluster.pk, [told(obj, op=op) for obj in objects], now=now)
-        changes = Changes(cluster.pk)
-        nodes = [each for each in moved if each.change.kind == "Node"]
-        classes = [each for each in moved if each.change.kind == "DeviceClass"]
+        moved = record_events(
+            cursor, cluster.pk, [new_event(obj, op=op) for obj in objects], now=now
+        )
+        changes = RowChanges(cluster.pk)
+        nodes = [each for each in moved if each.event.kind == "Node"]
+        classes = [each for each in moved if each.event.kind == "DeviceClass"]
         NODE_ROWS.record(cursor, cluster.pk, nodes, now=now, changes=changes)
         DEVICE_CLASS_ROWS.record(cursor, cluster.pk, classes, now=now, changes=changes)
 

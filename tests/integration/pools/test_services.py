@@ -14,8 +14,8 @@ from dra.values import Release
 from kube.digest import body_digest
 from kube.objects import decode_metadata, seen_object
 from objects.choices import Op
-from objects.services.changes import Changes
-from objects.services.log import Change, record_changes
+from objects.services.changes import RowChanges
+from objects.services.log import NewEvent, record_events
 from objects.services.staging import open_cursor
 from pools import queries
 from pools.models import (
@@ -49,7 +49,7 @@ def cluster() -> Cluster:
     return watched_cluster()
 
 
-def change_of(obj: dict[str, Any], *, op: Op = Op.ADDED) -> Change:
+def new_event(obj: dict[str, Any], *, op: Op = Op.ADDED) -> NewEvent:
     name = obj["metadata"]["name"]
     obj["metadata"]["uid"] = str(uuid.uuid5(uuid.NAMESPACE_OID, obj["kind"] + name))
     body = json.dumps(obj, separators=(",", ":")).encode()
@@ -60,7 +60,7 @@ def change_of(obj: dict[str, Any], *, op: Op = Op.ADDED) -> Change:
     )
     assert decode_metadata(json.dumps(obj["metadata"]).encode()).name == name
     digest, generation, content = body_digest(seen)
-    return Change(
+    return NewEvent(
         op=op,
         kind=obj["kind"],
         uid=uuid.UUID(obj["metadata"]["uid"]),
@@ -83,13 +83,13 @@ def store(
 ) -> None:
     """Log objects and derive what they touch, as the collection does."""
     with transaction.atomic(), open_cursor() as cursor:
-        told = [change_of(obj, op=op) for obj in objects]
-        moved = record_changes(cursor, cluster.pk, told, now=now)
+        events = [new_event(obj, op=op) for obj in objects]
+        moved = record_events(cursor, cluster.pk, events, now=now)
         by_kind = {
-            kind: [each for each in moved if each.change.kind == kind]
+            kind: [each for each in moved if each.event.kind == kind]
             for kind in ("ResourceSlice", "ResourceClaim", "DeviceTaintRule")
         }
-        changes = Changes(cluster.pk)
+        changes = RowChanges(cluster.pk)
         dirty = slices.record_slices(
             cursor, cluster.pk, by_kind["ResourceSlice"], now=now, changes=changes
         )
@@ -146,7 +146,7 @@ def test_derive_again_rewrites_nothing(cluster: Cluster) -> None:
         keys = taint_rules.published_pools(cursor, cluster.pk)
         knowledge = Knowledge(True, (), Release(1, 37))
         derive.derive_pools(
-            cursor, cluster.pk, keys, knowledge, now=NOON + HOUR, changes=Changes(cluster.pk)
+            cursor, cluster.pk, keys, knowledge, now=NOON + HOUR, changes=RowChanges(cluster.pk)
         )
 
     assert list(Device.objects.order_by("id").values_list("id", "since")) == before
@@ -390,7 +390,12 @@ def test_derive_dirty_takes_what_was_marked(cluster: Cluster) -> None:
         derive.mark_all_dirty(cursor, cluster.pk)
         marked = DirtyPool.objects.count()
         derived = derive.derive_dirty(
-            cursor, cluster.pk, knowledge, limit=10, now=NOON + MINUTE, changes=Changes(cluster.pk)
+            cursor,
+            cluster.pk,
+            knowledge,
+            limit=10,
+            now=NOON + MINUTE,
+            changes=RowChanges(cluster.pk),
         )
 
     assert (marked, derived, DirtyPool.objects.count()) == (1, 1, 0)

@@ -4,8 +4,8 @@ from typing import Any, cast
 import pytest
 
 from objects.services import changes
-from objects.services.changes import Changes, Consumer
-from objects.services.versions import Change, Row, Subject, VersionedTable
+from objects.services.changes import Consumer, RowChanges
+from objects.services.versions import Row, RowChange, RowName, VersionedTable
 
 NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
 LATER = NOON + timedelta(minutes=1)
@@ -17,7 +17,7 @@ class Kept:
     """A consumer that keeps what it was given, and what it was told to write."""
 
     def __init__(self, table: VersionedTable, rows: list[Any]) -> None:
-        self.given: list[Change] = []
+        self.given: list[RowChange] = []
         self.written: list[Any] = []
         self.rows = rows
         self.consumer = Consumer(table.name, (table,), self.make_rows, self.write_rows)
@@ -38,12 +38,12 @@ def change(
     *,
     id: int | None = None,
     at: datetime = NOON,
-) -> Change:
-    return Change(Subject(table.name, 7, (key,), id), at, before, after)
+) -> RowChange:
+    return RowChange(RowName(table.name, 7, (key,), id), at, before, after)
 
 
-def hand_over(*found: Change, to: Kept) -> None:
-    gathered = Changes(7, consumers=[to.consumer])
+def hand_over(*found: RowChange, to: Kept) -> None:
+    gathered = RowChanges(7, consumers=[to.consumer])
     for each in found:
         gathered.add([each])
     gathered.hand_over(cast("Any", None))
@@ -90,7 +90,7 @@ def test_row_that_came_and_went_is_no_change() -> None:
 
 
 def test_wants_only_tables_of_consumers() -> None:
-    gathered = Changes(7, consumers=[Kept(CUPS, []).consumer])
+    gathered = RowChanges(7, consumers=[Kept(CUPS, []).consumer])
 
     assert (gathered.wants(CUPS), gathered.wants(SEATS)) == (True, False)
 

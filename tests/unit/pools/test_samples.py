@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from objects.services.versions import Change, Row, Subject
+from objects.services.versions import Row, RowChange, RowName
 from pools.services.samples import sample_rows
 
 NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -18,8 +18,10 @@ POOL: Row = {
 }
 
 
-def change(before: Row | None, after: Row | None) -> Change:
-    return Change(Subject("pools_pool", 7, ("gpu.example.com", "node-1"), 11), NOON, before, after)
+def change(before: Row | None, after: Row | None) -> RowChange:
+    return RowChange(
+        RowName("pools_pool", 7, ("gpu.example.com", "node-1"), 11), NOON, before, after
+    )
 
 
 def samples(before: Row | None, after: Row | None) -> list[Any]:

@@ -1,7 +1,7 @@
 import pytest
 
 from simulator.statuses import Refusal
-from simulator.store import Change, Store
+from simulator.store import LogLine, Store
 from tests.unit.simulator.client import resource_slice
 
 
@@ -44,7 +44,7 @@ def test_put_without_a_change_writes_nothing(store: Store) -> None:
     first = store.put(resource_slice("w0"))
 
     assert store.put(resource_slice("w0")) is first
-    assert store.log == [Change("ADDED", "ResourceSlice", "w0", 101)]
+    assert store.log == [LogLine("ADDED", "ResourceSlice", "w0", 101)]
 
 
 def test_put_with_another_uid_deletes_the_object_of_that_name_first(store: Store) -> None:
@@ -124,7 +124,7 @@ def test_restore_undoes_later_writes_and_gives_their_revisions_out_again(store: 
     store.restore(101)
 
     assert store.items("ResourceSlice") == [first]
-    assert store.log == [Change("ADDED", "ResourceSlice", "w0", 101)]
+    assert store.log == [LogLine("ADDED", "ResourceSlice", "w0", 101)]
     assert store.put(resource_slice("w2")).resource_version == 102
 
 

@@ -6,16 +6,16 @@ import json
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from ingest.reading import change_of
+from ingest.reading import new_event as event_of
 from kube.bodies import decode_envelope
 from kube.objects import seen_object
 from objects.choices import Op
 
 if TYPE_CHECKING:
-    from objects.services.log import Change
+    from objects.services.log import NewEvent
 
 
-def told(obj: dict[str, Any], *, op: Op = Op.ADDED) -> Change:
+def new_event(obj: dict[str, Any], *, op: Op = Op.ADDED) -> NewEvent:
     """The object with a uid made of its kind and name, if it has none."""
     uid = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{obj['kind']}/{obj['metadata']['name']}"))
     whole = {**obj, "metadata": {"uid": uid, **obj["metadata"]}}
@@ -27,4 +27,4 @@ def told(obj: dict[str, Any], *, op: Op = Op.ADDED) -> Change:
         kind=obj["kind"],
         api_version=obj["apiVersion"],
     )
-    return change_of(seen, op=op)
+    return event_of(seen, op=op)
