@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal
 
 from django.db import transaction
+from psycopg.errors import LockNotAvailable
 
 from objects.services.staging import Cursor, open_cursor
 
@@ -79,9 +81,10 @@ def pack_partitions(tables: Sequence[Partitioned], *, now: datetime) -> list[str
     """Pack each partition whose time has been over for an hour, once; returns their names. Not inside of a transaction.
 
     Rows that came in no order leave the pages of an index half empty, and for as long as the partition is kept nothing more comes.
+    Postgres waits for whoever reads; where that takes long, what is left is for the next time.
     """
     packed = []
-    with open_cursor() as cursor:
+    with open_cursor() as cursor, _as_long_as_it_takes(cursor), suppress(LockNotAvailable):
         for table in tables:
             for name in _loose(cursor, table):
                 start = _start_of(name)
@@ -91,23 +94,34 @@ def pack_partitions(tables: Sequence[Partitioned], *, now: datetime) -> list[str
     return packed
 
 
+@contextmanager
+def _as_long_as_it_takes(cursor: Cursor) -> Iterator[None]:
+    """Without the limit for statements, which is for pages: what takes longer than that would be begun again and again."""
+    cursor.execute("SET statement_timeout = 0")
+    try:
+        yield
+    finally:
+        cursor.execute("RESET statement_timeout")
+
+
 def pack_partition(cursor: Cursor, name: str) -> None:
     """Write the indexes of a partition anew, without holes, and spare all later readers the look at who wrote its rows.
 
-    Readers are not made to wait. An index that a stop in between left invalid is taken away by the next try.
+    Readers are not made to wait. An index that a stop in between left invalid is taken away by the next try. Trees alone, one by one:
+    the table as a whole has an index of long values too, which is in order as it is, and where nobody would look for what a stop left.
     """
     cursor.execute(
-        "SELECT indexrelid::regclass::text, indisvalid, amname = 'btree' FROM pg_index"
+        "SELECT indexrelid::regclass::text, indisvalid FROM pg_index"
         " JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam"
-        " WHERE indrelid = %s::regclass",
+        " WHERE indrelid = %s::regclass AND amname = 'btree' ORDER BY indisvalid, indexrelid",
         (name,),
     )
-    for index, is_valid, is_tree in cursor.fetchall():
-        if not is_valid:
-            cursor.execute(f"DROP INDEX CONCURRENTLY {index}")
-        elif is_tree:
+    for index, is_valid in cursor.fetchall():
+        if is_valid:
             cursor.execute(f"ALTER INDEX {index} SET (fillfactor = 100)")
-    cursor.execute(f"REINDEX TABLE CONCURRENTLY {name}")
+            cursor.execute(f"REINDEX INDEX CONCURRENTLY {index}")
+        else:
+            cursor.execute(f"DROP INDEX CONCURRENTLY {index}")
     cursor.execute(f"VACUUM (FREEZE, ANALYZE) {name}")
     cursor.execute(f"COMMENT ON TABLE {name} IS '{_PACKED}'")
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 import json
 import uuid
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 from django.db import IntegrityError, connection, transaction
 
@@ -403,6 +404,45 @@ def test_pack_partitions_leaves_no_holes_in_indexes_and_all_rows(far_off: dateti
 
     assert index_bytes("objects_objectevent_p20361126") < 0.9 * loose
     assert ObjectEvent.objects.filter(cluster=1, at=far_off).count() == 20000
+
+
+@pytest.fixture
+def reader(transactional_db: None) -> Iterator[psycopg.Connection[Any]]:
+    """Another connection."""
+    parameters = connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}
+    with psycopg.connect(**parameters) as opened:
+        yield opened
+    # What the test set on ours goes with it.
+    connection.close()
+
+
+def set_timeouts(*, statement: str, lock: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout = '{lock}'; SET statement_timeout = '{statement}'")
+
+
+def test_pack_partitions_leaves_what_is_being_read_to_the_next_time(
+    far_off: datetime, reader: psycopg.Connection[Any]
+) -> None:
+    ensure_partitions(LOG, now=far_off)
+    pack_partitions(LOG, now=far_off)
+    midnight = far_off.replace(hour=0) + timedelta(days=1)
+    reader.execute("SELECT FROM objects_objectevent")
+    set_timeouts(statement="200ms", lock="400ms")
+
+    while_read = pack_partitions(LOG, now=midnight + HOUR)
+    reader.rollback()
+    afterwards = pack_partitions(LOG, now=midnight + HOUR)
+
+    assert while_read == []
+    assert afterwards == ["objects_objectevent_p20361126", "objects_checkpoint_p20361126"]
+    assert invalid_indexes() == []
+
+
+def invalid_indexes() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid")
+        return [name for (name,) in cursor.fetchall()]
 
 
 def test_as_jsonb_replaces_what_postgres_cannot_keep() -> None:
