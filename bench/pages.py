@@ -64,7 +64,7 @@ OTHERS = {
     "device": "/devices/{device}/",
     "API devices": "/api/v1/devices/",
     "API devices, page 1,000": "/api/v1/devices/?limit=50&cursor={deep}",
-    "API devices by node, down, page 1,000": "/api/v1/devices/?limit=50&ordering=-node&cursor={deep_by_node}",
+    "API devices by node, down, page 1,000": "/api/v1/devices/?limit=50&ordering=-node&cursor={deep_by_node_down}",
     "API devices with memory": "/api/v1/devices/?capacity=memory>=40Gi",
     "API pool": "/api/v1/pools/{pool}/",
     "API history of a pool": "/api/v1/pools/{pool}/history/",
@@ -150,21 +150,31 @@ def signed_in() -> Any:
 
 def _places() -> Mapping[str, Any]:
     """What the addresses name."""
+    from pools import listings
     from pools.models import Device, Pool
-    from ui.paging import encode_cursor
 
     pool = Pool.objects.filter(driver="gpu.example.com").order_by("name")[100]
     device = Device.objects.filter(pool_id=pool.id).order_by("name")[0]
-    middle = encode_cursor([pool.name, pool.driver, pool.id], is_backward=False)
+    middle = _cursor(listings.POOLS, "name", [pool.name, pool.driver, pool.id])
     deep = Device.objects.order_by("driver", "pool_name", "name", "id")[DEEP]
     names = [deep.driver, deep.pool_name, deep.name, deep.id]
+    by_node = [deep.node_name or "", *names]
     return {
         "pool": pool.id,
         "device": device.id,
         "cursor": middle,
-        "deep": encode_cursor(names, is_backward=False),
-        "deep_by_node": encode_cursor([deep.node_name or "", *names], is_backward=False),
+        "deep": _cursor(listings.DEVICES, "name", names),
+        "deep_by_node": _cursor(listings.DEVICES, "node", by_node),
+        "deep_by_node_down": _cursor(listings.DEVICES, "-node", by_node),
     }
+
+
+def _cursor(listing: Any, word: str, values: Sequence[Any]) -> str:
+    """As a page of the list without filters makes it."""
+    from ui.paging import cursor_mark, encode_cursor
+
+    mark = cursor_mark((listing.id, listing.read({}).wanted), listing.order(word))
+    return encode_cursor(values, is_backward=False, mark=mark)
 
 
 def ask(client: Any, name: str, url: str, *, headers: Mapping[str, str], times: int) -> Asked:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -35,40 +36,53 @@ class Page(Generic[M]):
     previous_cursor: str | None
 
 
-def encode_cursor(values: Sequence[Any], *, is_backward: bool) -> str:
-    """Make a cursor that fits into a URL."""
-    text = json.dumps([is_backward, *values], separators=(",", ":"), default=str)
+def encode_cursor(values: Sequence[Any], *, is_backward: bool, mark: str) -> str:
+    """Make a cursor that fits into a URL; `mark` tells which list it is of."""
+    text = json.dumps([mark, is_backward, *values], separators=(",", ":"), default=str)
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str, *, length: int) -> tuple[list[Any], bool]:
-    """Read a cursor of `length` sort values; raises InvalidCursor."""
+def decode_cursor(cursor: str, *, length: int, mark: str) -> tuple[list[Any], bool]:
+    """Read a cursor of `length` sort values that was made with the same mark; raises InvalidCursor."""
     try:
         raw = base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))
         values = json.loads(raw)
     except (ValueError, binascii.Error, RecursionError) as error:
         raise InvalidCursor(cursor) from error
-    if (
-        not isinstance(values, list)
-        or len(values) != length + 1
-        or not isinstance(values[0], bool)
-    ):
+    if not isinstance(values, list) or len(values) != length + 2 or values[0] != mark:
         raise InvalidCursor(cursor)
-    if not all(isinstance(value, (str, int, float)) for value in values[1:]):
+    _mark, is_backward, *edge = values
+    if not isinstance(is_backward, bool):
         raise InvalidCursor(cursor)
-    return values[1:], values[0]
+    if not all(isinstance(value, (str, int, float)) for value in edge):
+        raise InvalidCursor(cursor)
+    return edge, is_backward
+
+
+def cursor_mark(of: object, order: Sequence[str]) -> str:
+    """What tells cursors of one list, with its filters and its order, from those of every other."""
+    return hashlib.blake2b(repr((of, tuple(order))).encode(), digest_size=6).hexdigest()
 
 
 def keyset_page(
-    rows: QuerySet[M], *, order: Sequence[str], cursor: str | None, size: int = PAGE_SIZE
+    rows: QuerySet[M],
+    *,
+    of: object,
+    order: Sequence[str],
+    cursor: str | None,
+    size: int = PAGE_SIZE,
 ) -> Page[M]:
     """The page that begins after `cursor`, in one query.
 
+    `of` names the list and its filters: a cursor that another one made is refused, since its rows would begin anywhere.
     `order` names the sort columns, `-` for descending: all or none. Together they must be unique, and none may be null.
     """
     if len({column.startswith("-") for column in order}) != 1:
         raise ValueError(f"columns of both directions, which no index serves: {order}")
-    values, is_backward = decode_cursor(cursor, length=len(order)) if cursor else ([], False)
+    mark = cursor_mark(of, order)
+    values, is_backward = (
+        decode_cursor(cursor, length=len(order), mark=mark) if cursor else ([], False)
+    )
     direction = [_reversed(column) for column in order] if is_backward else list(order)
     try:
         if cursor:
@@ -85,10 +99,10 @@ def keyset_page(
         found.reverse()
     return Page(
         rows=found,
-        next_cursor=_edge(found, order, at=-1, is_backward=False)
+        next_cursor=_edge(found, order, at=-1, is_backward=False, mark=mark)
         if found and (has_more or is_backward)
         else None,
-        previous_cursor=_edge(found, order, at=0, is_backward=True)
+        previous_cursor=_edge(found, order, at=0, is_backward=True, mark=mark)
         if found and ((has_more and is_backward) or (cursor and not is_backward))
         else None,
     )
@@ -98,9 +112,9 @@ def _reversed(column: str) -> str:
     return column[1:] if column.startswith("-") else f"-{column}"
 
 
-def _edge(rows: list[M], order: Sequence[str], *, at: int, is_backward: bool) -> str:
+def _edge(rows: list[M], order: Sequence[str], *, at: int, is_backward: bool, mark: str) -> str:
     values = [getattr(rows[at], column.lstrip("-")) for column in order]
-    return encode_cursor(values, is_backward=is_backward)
+    return encode_cursor(values, is_backward=is_backward, mark=mark)
 
 
 def _after(order: Sequence[str], values: Sequence[Any]) -> TupleGreaterThan | TupleLessThan:

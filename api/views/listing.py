@@ -94,7 +94,14 @@ class ListView(SnapshotView, Generic[M]):
             return self._csv(
                 request, self._all(rows.order_by(*order)), coverage=coverage, also=also
             )
-        page = _page(parameters, rows, order=order, cursor=cursor, limit=limit or DEFAULT_LIMIT)
+        page = _page(
+            parameters,
+            rows,
+            of=(self.listing.id, wanted),
+            order=order,
+            cursor=cursor,
+            limit=limit or DEFAULT_LIMIT,
+        )
         if is_csv:
             return self._csv(request, iter(page.rows), coverage=coverage, also=also)
         count = self.listing.count(snapshot, wanted) if self.listing.count else rows.count()
@@ -160,12 +167,13 @@ def _page(
     parameters: Parameters,
     rows: QuerySet[M],
     *,
+    of: object,
     order: Sequence[str],
     cursor: str | None,
     limit: int,
 ) -> Page[M]:
     try:
-        return keyset_page(rows, order=order, cursor=cursor, size=limit)
+        return keyset_page(rows, of=of, order=order, cursor=cursor, size=limit)
     except InvalidCursor:
         parameters.refuse_cursor()
         parameters.check()

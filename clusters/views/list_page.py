@@ -159,7 +159,7 @@ def _unanswered(
 def _answered(shown: _Shown[M, W], request: HttpRequest, scope: Scope, wanted: W) -> ListPage:
     listing, query = shown.listing, request.GET
     found = listing.query(scope.snapshot, wanted)
-    page, notes = _rows(listing, query, found.defer(*listing.unshown))
+    page, notes = _rows(listing, query, found.defer(*listing.unshown), wanted=wanted)
     made = shown.content(Asked(scope, query, wanted, found, page.rows))
     clusters = query.getlist("cluster")
     total = unfiltered_count(listing, scope.snapshot, wanted, clusters=clusters, count=made.count)
@@ -207,15 +207,15 @@ def _why_empty(shown: _Shown[M, W], scope: Scope, frame: ListView) -> Emptiness:
 
 
 def _rows(
-    listing: Listing[M, W], query: QueryDict, found: QuerySet[M]
+    listing: Listing[M, W], query: QueryDict, found: QuerySet[M], *, wanted: W
 ) -> tuple[Page[M], Sequence[str]]:
     """The asked page; a cursor that is not ours gives the first one, and a sentence."""
-    order = listing.order(query.get(SORT) or listing.default_order)
+    order, of = listing.order(query.get(SORT) or listing.default_order), (listing.id, wanted)
     try:
-        return keyset_page(found, order=order, cursor=query.get(CURSOR)), ()
+        return keyset_page(found, of=of, order=order, cursor=query.get(CURSOR)), ()
     except InvalidCursor:
         note = _("That page of the list is not there any more. This is the first one.")
-        return keyset_page(found, order=order, cursor=None), (note,)
+        return keyset_page(found, of=of, order=order, cursor=None), (note,)
 
 
 def _order_problems(listing: Listing[M, W], query: QueryDict) -> tuple[Refusal, ...]:

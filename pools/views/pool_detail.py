@@ -103,11 +103,11 @@ def pool_detail(request: HttpRequest, scope: Scope, pool_id: int) -> Live:
 
 
 def _pool_now(request: HttpRequest, pool: Pool, *, scope: Scope) -> PoolNow:
-    found = queries.devices_of_pool(scope.snapshot, pool)
+    found, of = queries.devices_of_pool(scope.snapshot, pool), ("devices of pool", pool.id)
     try:
-        page = keyset_page(found, order=DEVICE_ORDER, cursor=request.GET.get("cursor"))
+        page = keyset_page(found, of=of, order=DEVICE_ORDER, cursor=request.GET.get("cursor"))
     except InvalidCursor:
-        page = keyset_page(found, order=DEVICE_ORDER, cursor=None)
+        page = keyset_page(found, of=of, order=DEVICE_ORDER, cursor=None)
     holders = queries.holders(scope.snapshot, page.rows)
     return PoolNow(
         pool=pool,

@@ -9,7 +9,7 @@ from pools.models import Device, Pool
 from pools.queries import DeviceFilter, PoolFilter
 from tests.factories import api_rows
 from tests.factories.snapshots import SNAPSHOT
-from ui.paging import InvalidCursor, encode_cursor, keyset_page, order_columns
+from ui.paging import InvalidCursor, cursor_mark, encode_cursor, keyset_page, order_columns
 
 POOL_WORDS = [each for word in queries.POOL_ORDERS for each in (word, f"-{word}")]
 DEVICE_WORDS = [each for word in queries.DEVICE_ORDERS for each in (word, f"-{word}")]
@@ -30,13 +30,13 @@ def pools(db: None) -> list[Pool]:
 
 
 def forwards(rows: Any, order: tuple[str, ...], cursor: str | None = None) -> list[list[int]]:
-    page = keyset_page(rows, order=order, cursor=cursor, size=2)
+    page = keyset_page(rows, of="pools", order=order, cursor=cursor, size=2)
     ids = [row.id for row in page.rows]
     return [ids, *(forwards(rows, order, page.next_cursor) if page.next_cursor else [])]
 
 
 def backwards(rows: Any, order: tuple[str, ...], cursor: str | None) -> list[list[int]]:
-    page = keyset_page(rows, order=order, cursor=cursor, size=2)
+    page = keyset_page(rows, of="pools", order=order, cursor=cursor, size=2)
     ids = [row.id for row in page.rows]
     before = backwards(rows, order, page.previous_cursor) if page.previous_cursor else []
     return [*before, ids]
@@ -48,11 +48,13 @@ def test_pages_of_pools_hold_each_once_in_order_there_and_back(
 ) -> None:
     rows, order = queries.pools(SNAPSHOT, PoolFilter()), order_columns(queries.POOL_ORDERS, word)
     whole = [row.id for row in rows.order_by(*order)]
-    last = keyset_page(rows, order=order, cursor=None, size=5).next_cursor
+    last = keyset_page(rows, of="pools", order=order, cursor=None, size=5).next_cursor
     wanted = [whole[:2], whole[2:4], whole[4:]]
 
     assert (len(whole), forwards(rows, order)) == (6, wanted)
-    assert backwards(rows, order, keyset_page(rows, order=order, cursor=last).previous_cursor) == [
+    assert backwards(
+        rows, order, keyset_page(rows, of="pools", order=order, cursor=last).previous_cursor
+    ) == [
         whole[:1],
         whole[1:3],
         whole[3:5],
@@ -66,12 +68,12 @@ def test_next_page_of_devices_is_found_by_comparing_whole_rows_with_an_index(
     made = [api_rows.device(pool, f"gpu-{number}") for pool in pools for number in range(2)]
     rows = queries.devices(SNAPSHOT, DeviceFilter())
     order = order_columns(queries.DEVICE_ORDERS, word)
-    cursor = keyset_page(rows, order=order, cursor=None, size=2).next_cursor
+    cursor = keyset_page(rows, of="pools", order=order, cursor=None, size=2).next_cursor
 
     with CaptureQueriesContext(
         connection,
     ) as captured:
-        page = keyset_page(rows, order=order, cursor=cursor, size=len(made))
+        page = keyset_page(rows, of="pools", order=order, cursor=cursor, size=len(made))
     with connection.cursor() as explaining:
         explaining.execute(
             "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;"
@@ -87,7 +89,7 @@ def test_next_page_of_devices_is_found_by_comparing_whole_rows_with_an_index(
 
 def test_order_of_two_directions_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="both directions"):
-        keyset_page(Device.objects.none(), order=("-state", "name"), cursor=None)
+        keyset_page(Device.objects.none(), of="devices", order=("-state", "name"), cursor=None)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +104,16 @@ def test_order_of_two_directions_is_a_mistake() -> None:
 def test_forged_cursor_is_refused(db: None, values: list[Any]) -> None:
     rows, order = queries.pools(SNAPSHOT, PoolFilter()), queries.POOL_ORDERS["problems"]
 
+    cursor = encode_cursor(values, is_backward=False, mark=cursor_mark("pools", order))
+
     with pytest.raises(InvalidCursor):
-        keyset_page(rows, order=order, cursor=encode_cursor(values, is_backward=False))
+        keyset_page(rows, of="pools", order=order, cursor=cursor)
 
 
 def test_forged_cursor_of_a_moment_is_refused(db: None) -> None:
-    cursor = encode_cursor(["yesterday", 1], is_backward=False)
+    mark = cursor_mark("pools", queries.STATUS_ORDER)
+    cursor = encode_cursor(["yesterday", 1], is_backward=False, mark=mark)
     rows = queries.status_requests(SNAPSHOT, queries.StatusFilter())
 
     with pytest.raises(InvalidCursor):
-        keyset_page(rows, order=queries.STATUS_ORDER, cursor=cursor)
+        keyset_page(rows, of="pools", order=queries.STATUS_ORDER, cursor=cursor)
