@@ -14,6 +14,7 @@ from django.views import csrf, defaults
 
 from api import problems as api
 from clusters.views.frame import moment_of
+from dradash.middleware import NotUTF8
 from ui.moments import moment_text
 from ui.past import set_in_the_past
 
@@ -75,6 +76,8 @@ def _reason(exception: Exception) -> str:
             return _("More than %(most)s parameters. Ask for less at once.") % {"most": most}
         case RequestDataTooBig():
             return _("The request is too long. Send less at once.")
+        case NotUTF8():
+            return _("A parameter is no text. Write it in UTF-8.")
         case _:
             return _(
                 "The request cannot be read; its Host header may name a host that is not served."

@@ -1,7 +1,9 @@
 """What every answer carries, and the two addresses that answer before anything that could fail."""
 
 from collections.abc import Callable
+from urllib.parse import unquote_to_bytes
 
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -47,13 +49,24 @@ def database_watch(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
-def readable_parameters(get_response: GetResponse) -> GetResponse:
-    """Refuse a query string with too many parameters here, where Django makes 400 of it.
+class NotUTF8(BadRequest):
+    """A query string whose bytes are no text."""
 
-    Whoever reads it first would fail otherwise: a view, or the page that says that something failed.
+
+def readable_parameters(get_response: GetResponse) -> GetResponse:
+    """Refuse a query string with too many parameters, or that is no text, here, where Django makes 400 of it.
+
+    Whoever reads it first would fail otherwise: a view, or the page that says that something failed. Of bytes that are no text Django
+    makes a character that no name has, so that a filter would match nothing.
     """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
+        # As WSGI gives it: each character is a byte.
+        query = str(request.META.get("QUERY_STRING", "")).encode("latin-1", "replace")
+        try:
+            unquote_to_bytes(query).decode()
+        except UnicodeDecodeError as error:
+            raise NotUTF8 from error
         request.GET  # noqa: B018 -- reading is what is refused
         return get_response(request)
 

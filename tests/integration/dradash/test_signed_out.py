@@ -117,6 +117,31 @@ def test_too_many_parameters_of_the_api_are_a_problem_document(
     }
 
 
+@pytest.mark.parametrize(
+    "query", ["q=%ff", "q=%c3%28", "%ff=1", "at=-2h&driver=a%80", "a=%ED%A0%80"]
+)
+@pytest.mark.parametrize("address", ["/pools/", "/nothing", "/accounts/login/"])
+def test_parameter_that_is_no_text_is_refused_in_words(
+    stranger: Client, address: str, query: str
+) -> None:
+    answer = stranger.get(f"{address}?{query}")
+
+    assert (answer.status_code, answer["Cache-Control"], told(answer)) == (400, "no-store", [])
+    assert "A parameter is no text. Write it in UTF-8." in answer.content.decode()
+
+
+@pytest.mark.parametrize("address", ["/api/v1/pools/", "/api/v1/devices/42/", "/api/nothing"])
+def test_parameter_of_the_api_that_is_no_text_is_a_problem_document(
+    stranger: Client, address: str
+) -> None:
+    answer = stranger.get(f"{address}?q=%ff")
+
+    assert (answer.status_code, answer.json()["detail"]) == (
+        400,
+        "A parameter is no text. Write it in UTF-8.",
+    )
+
+
 def test_form_with_too_many_fields_is_refused_in_words(stored: None) -> None:
     fields = {f"field-{number}": "1" for number in range(1001)}
 
