@@ -10,15 +10,15 @@ from django.utils.translation import gettext as _
 
 from api.problems import InvalidParameters
 from dra.shapes import ParameterError
-from ui.moments import AT, NotAMoment, read_moment, read_time
+from ui.moments import AT, UNITS, NotAMoment, read_moment, read_time
 from ui.paging import MAX_PAGE_SIZE
 from ui.parameters import Refusal
 
 DEFAULT_LIMIT = 100
 LONGEST_CURSOR = 2000
 
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-_DURATION = re.compile(r"([0-9]{1,8})([smhd]?)")
+# As the OpenAPI document has it too.
+DURATION = "([0-9]{1,8})([smhdw]?)"
 
 
 class Parameters:
@@ -84,7 +84,12 @@ class Parameters:
         return text or None
 
     def refuse_cursor(self) -> None:
-        self.refuse("cursor", _("Take it from `next` or `previous` of an answer to this list."))
+        self.refuse(
+            "cursor",
+            _(
+                "Take it from `next` or `previous` of an answer to this list, with its filters and order."
+            ),
+        )
 
     def ordering(self, words: Sequence[str], *, default: str) -> str:
         if "ordering" in self._given and "sort" in self._given:
@@ -100,13 +105,13 @@ class Parameters:
         return default
 
     def moment(self, name: str, *, now: datetime, default: datetime) -> datetime:
-        """RFC 3339 with a zone, or `-24h` counted back from now."""
+        """A time in any of the ways of `at`, also one after now."""
         text = self.one(name)
         if not text:
             return default
         found = read_time(text, now=now)
         if found is None:
-            self.refuse(name, _("Write a time such as 2026-03-01T12:00:00Z, or -24h or -7d."))
+            self.refuse(name, _("Write a time such as 2026-03-01T12:00:00Z, -24h, or 7d ago."))
         return found or default
 
     def at(self, *, now: datetime) -> datetime | None:
@@ -129,8 +134,8 @@ class Parameters:
         text = self.one("step")
         if not text:
             return None
-        match = _DURATION.fullmatch(text)
-        seconds = int(match[1]) * _UNITS[match[2] or "s"] if match else 0
+        match = re.fullmatch(DURATION, text)
+        seconds = int(match[1]) * UNITS[match[2] or "s"] if match else 0
         if not 1 <= seconds <= 366 * 86_400:
             self.refuse("step", _("Write seconds, or a duration such as 5m, 1h or 1d."))
             return None

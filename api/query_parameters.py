@@ -8,8 +8,9 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 
-from api.parameters import DEFAULT_LIMIT, LONGEST_CURSOR
+from api.parameters import DEFAULT_LIMIT, DURATION, LONGEST_CURSOR
 from ui.listing import Listing
+from ui.moments import AGO, BACK, PLAIN
 from ui.paging import MAX_PAGE_SIZE
 from ui.parameters import Choice, Flag, Parameter
 
@@ -19,13 +20,10 @@ Json = dict[str, Any]
 _TEXT: Json = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000]*$"}
 _MOMENT: Json = {
     "type": "string",
-    "anyOf": [{"format": "date-time"}, {"pattern": "^-[0-9]{1,8}[smhd]$"}],
-}
-
-
-_PAST: Json = {
-    "type": "string",
-    "anyOf": [{"format": "date-time"}, {"pattern": "^-[0-9]{1,4}[smhdw]$"}],
+    "anyOf": [
+        {"format": "date-time"},
+        *({"pattern": f"^{pattern}$"} for pattern in (BACK, AGO, PLAIN)),
+    ],
 }
 
 
@@ -38,10 +36,10 @@ def _one(name: str, description: str, schema: Json, *, example: Any = None) -> O
 
 MOMENT = _one(
     "at",
-    "Everything as it was then: RFC 3339, or `-2h` counted back from now; not in the future, nor older than "
+    "Everything as it was then: RFC 3339, or `-2h` or `2h ago`, counted back from now; not in the future, nor older than "
     "what is kept. What it came to is in the header "
     "Dradash-At. Without it: now.",
-    _PAST,
+    _MOMENT,
     example="-2h",
 )
 
@@ -108,7 +106,7 @@ PAGING = (
 RANGE = (
     _one(
         "from",
-        "Beginning: RFC 3339, or `-24h`, `-7d` counted back from now. Without it: 24 hours before `to`.",
+        "Beginning: RFC 3339, or `-24h`, `7d ago`, counted back from now. Without it: 24 hours before `to`.",
         _MOMENT,
         example="-24h",
     ),
@@ -116,7 +114,7 @@ RANGE = (
     _one(
         "step",
         "Length of a step: seconds, or 5m, 1h, 1d. Above 8 days whole hours.",
-        {"type": "string", "pattern": "^[0-9]{1,8}[smhd]?$"},
+        {"type": "string", "pattern": f"^{DURATION}$"},
         example="5m",
     ),
 )

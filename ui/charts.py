@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.http import QueryDict
@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from ui.lists import with_query
+from ui.moments import read_time
 from ui.states import STATES, State
 
 RANGE: Final = "range"
@@ -160,15 +161,7 @@ def chosen_span(
     query: QueryDict, *, now: datetime, default: str = "day"
 ) -> tuple[datetime, datetime]:
     """Start and end of what is asked for: `from` and `to` when both read well, else the range; nothing is later than `now`."""
-    start, end = _moment(query.get("from")), _moment(query.get("to"))
+    start, end = (read_time(query.get(name, ""), now=now) for name in ("from", "to"))
     if start and end and start < min(end, now):
         return start, min(end, now)
     return now - chosen_range(query, default=default).length, now
-
-
-def _moment(text: str | None) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -12,18 +12,18 @@ AT: Final = "at"
 # Older than anything that a cluster can tell, and far enough from where the calendar begins to count back from.
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_BACK: Final = re.compile(r"-(?P<count>[0-9]{1,8})(?P<unit>[smhdw])")
-_AGO: Final = re.compile(
-    r"(?P<count>[0-9]{1,8})\s*"
-    r"(?P<unit>s|m|h|d|w|sec|secs|seconds?|min|mins|minutes?|hours?|days?|weeks?)\s+ago"
+# Seconds by the letter that a unit begins with.
+UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+# Patterns as the OpenAPI document has them too, so without what Python alone knows.
+BACK: Final = "-([0-9]{1,8})([smhdw])"
+AGO: Final = (
+    "([0-9]{1,8}) ?(s|m|h|d|w|sec|secs|seconds?|min|mins|minutes?|hours?|days?|weeks?) ago"
 )
+PLAIN: Final = "([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2})(:[0-9]{2})?( UTC)?"
 # A plus sign in a URL reads as a blank.
 _RFC_3339: Final = re.compile(
     r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+\- ]\d\d:\d\d)", re.ASCII
 )
-# As people write it and as browsers send it from a field for a time; without a zone it is UTC.
-_PLAIN: Final = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?( UTC)?", re.ASCII)
 
 
 class NotAMoment(ValueError):
@@ -31,21 +31,21 @@ class NotAMoment(ValueError):
 
 
 def read_time(text: str, *, now: datetime) -> datetime | None:
-    """RFC 3339 with a zone, or `-24h` counted back from `now`, from 1970 on; None for everything else."""
-    if back := _BACK.fullmatch(text):
+    """A moment from 1970 on, in any of the ways, before or after `now`; None for everything else."""
+    written = " ".join(text.split())
+    if back := re.fullmatch(BACK, written) or re.fullmatch(AGO, written.lower()):
         return _back(back, now=now)
-    if not _RFC_3339.fullmatch(text):
-        return None
-    try:
-        return _not_too_early(datetime.fromisoformat(text.upper().replace(" ", "+")))
-    except (ValueError, OverflowError):
-        return None
+    if plain := re.fullmatch(PLAIN, written):
+        # As people write it and as browsers send it from a field for a time; without a zone it is UTC.
+        return _read(f"{plain[1]}T{plain[2]}{plain[3] or ':00'}+00:00")
+    if _RFC_3339.fullmatch(written):
+        return _read(written.upper().replace(" ", "+"))
+    return None
 
 
 def read_moment(text: str, *, now: datetime) -> datetime:
     """A moment before `now`, in any of the ways; raises NotAMoment."""
-    written = " ".join(text.split())
-    found = _ago(written, now=now) or _plain(written) or read_time(written, now=now)
+    found = read_time(text, now=now)
     if found is None:
         message = _("“%(text)s” is no time. Write 2h ago, -2h, or 2026-03-01T12:00:00Z.")
         raise NotAMoment(message % {"text": text})
@@ -60,29 +60,17 @@ def moment_text(at: datetime) -> str:
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _ago(text: str, *, now: datetime) -> datetime | None:
-    found = _AGO.fullmatch(text.lower())
-    return _back(found, now=now) if found else None
-
-
 def _back(found: re.Match[str], *, now: datetime) -> datetime | None:
     try:
-        return _not_too_early(
-            now - timedelta(seconds=int(found["count"]) * _UNITS[found["unit"][0]])
-        )
+        return _not_too_early(now - timedelta(seconds=int(found[1]) * UNITS[found[2][0]]))
     except OverflowError:
         return None
 
 
-def _plain(text: str) -> datetime | None:
-    found = _PLAIN.fullmatch(text)
-    if found is None:
-        return None
+def _read(text: str) -> datetime | None:
     try:
-        return _not_too_early(
-            datetime.fromisoformat(f"{found[1]}T{found[2]}{found[3] or ':00'}+00:00")
-        )
-    except ValueError:
+        return _not_too_early(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
         return None
 
 

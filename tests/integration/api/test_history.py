@@ -158,7 +158,7 @@ def test_history_range_is_what_was_asked_for(
     assert (found["from"], found["to"]) == (start, end)
 
 
-TIME = "Write a time such as 2026-03-01T12:00:00Z, or -24h or -7d."
+TIME = "Write a time such as 2026-03-01T12:00:00Z, -24h, or 7d ago."
 STEP = "Write seconds, or a duration such as 5m, 1h or 1d."
 
 
@@ -166,7 +166,7 @@ STEP = "Write seconds, or a duration such as 5m, 1h or 1d."
     ("query", "parameter", "message"),
     [
         ("from=yesterday", "from", TIME),
-        ("from=2026-03-01T12:00:00", "from", TIME),
+        ("from=2026-03-01T12", "from", TIME),
         ("to=2026-02-30T12:00:00Z", "to", TIME),
         ("from=-99999999d", "from", TIME),
         ("step=often", "step", STEP),

@@ -76,8 +76,21 @@ def test_text_of_a_moment_is_read_as_the_same() -> None:
     assert read_moment(moment_text(moment), now=NOW) == moment
 
 
-@pytest.mark.parametrize(
-    "text", ["2h ago", "2026-03-01 11:00", "", "nonsense", "0001-01-01T00:00:00Z", "-6000w"]
-)
-def test_time_of_a_range_is_written_for_programs_alone(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "nonsense", "0001-01-01T00:00:00Z", "-6000w"])
+def test_what_is_no_time_is_no_end_of_a_range(text: str) -> None:
     assert read_time(text, now=NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2h ago", NOW - timedelta(hours=2)),
+        ("-1w", NOW - timedelta(days=7)),
+        ("2026-03-01 11:00", NOW - timedelta(hours=1)),
+        ("2026-03-01T13:00:00Z", NOW + timedelta(hours=1)),
+    ],
+)
+def test_end_of_a_range_is_written_as_any_moment_and_may_be_after_now(
+    text: str, expected: datetime
+) -> None:
+    assert read_time(text, now=NOW) == expected
