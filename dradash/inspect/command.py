@@ -18,11 +18,15 @@ from dradash.inspect.report import NEWEST, Dump, Report, report, report_sections
 from dradash.inspect.sources import source_files
 from dradash.inspect.text import report_text
 
-OK, UNREADABLE = 0, 1
+OK, UNREADABLE, NOTHING = 0, 1, 2
+_NOTHING_TO_READ = (
+    "dradash inspect: there is no Kubernetes object in what was given. Give what"
+    " `kubectl get resourceslices,resourceclaims,devicetaintrules -A -o yaml` prints."
+)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Read the dumps, print the report; 0 when all was read, 1 when something was not, 2 for a wrong call."""
+    """Read the dumps, print the report; 0 when all was read, 1 when something was not, 2 for a wrong call or no object at all."""
     options = _parser().parse_args(arguments)
     # What is read stays until the end: looking for garbage in it costs a quarter of the time, and finds none.
     gc.disable()
@@ -39,6 +43,9 @@ def _inspect(options: argparse.Namespace) -> int:
         _json(found) if options.format == "json" else report_text(found, lists_all=options.all)
     )
     _write(chunks)
+    if dump.is_empty:
+        print(_NOTHING_TO_READ, file=sys.stderr)  # noqa: T201 -- a command's standard error
+        return NOTHING
     return UNREADABLE if found.unreadable else OK
 
 

@@ -91,6 +91,11 @@ class Dump:
     def _note(self, problems: Iterable[Problem], place: str) -> None:
         self.problems.extend(PlacedProblem(each, place) for each in problems)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there was neither an object nor a list, which may have none."""
+        return not self.objects and not self.kinds
+
     def slices(self) -> list[ResourceSlice]:
         """All ResourceSlices; of two with one name the newer."""
         return list(_newest(self.found["ResourceSlice"], key=lambda s: s.name or s.uid or id(s)))

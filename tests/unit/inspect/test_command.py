@@ -256,7 +256,7 @@ def test_file_without_an_object_is_named_and_fails(tmp_path: Path, content: str)
 
     done = command("--format", "json", file)
 
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert json.loads(done.stdout)["problems"] == [
         {
             "code": "unreadable",
@@ -273,7 +273,7 @@ def test_archive_that_is_cut_short_is_named(tmp_path: Path) -> None:
 
     done = command("--format", "json", file)
 
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert json.loads(done.stdout)["problems"] == [
         {
             "code": "unreadable",
@@ -282,3 +282,38 @@ def test_archive_that_is_cut_short_is_named(tmp_path: Path) -> None:
             "place": str(file),
         }
     ]
+
+
+NOTHING = (
+    b"dradash inspect: there is no Kubernetes object in what was given. Give what"
+    b" `kubectl get resourceslices,resourceclaims,devicetaintrules -A -o yaml` prints.\n"
+)
+
+
+@pytest.mark.parametrize("content", ["{}", "a: 1", "hello", "[1, 2]", "", "<html></html>"])
+def test_file_of_something_else_fails_and_says_what_to_give(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(content)
+
+    done = command(file)
+
+    assert (done.returncode, done.stderr) == (2, NOTHING)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{apiVersion: v1, kind: List, items: []}",
+        "{apiVersion: resource.k8s.io/v1, kind: ResourceSliceList, items: []}",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}",
+    ],
+)
+def test_list_that_is_empty_and_object_of_another_kind_are_something(
+    tmp_path: Path, content: str
+) -> None:
+    file = tmp_path / "dump.yaml"
+    file.write_text(content)
+
+    done = command(file)
+
+    assert (done.returncode, done.stderr) == (0, b"")
