@@ -4,6 +4,8 @@ from typing import Any, ClassVar
 
 import msgspec
 import yaml
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -12,12 +14,15 @@ from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import OpenApiParameter
+from rest_framework.exceptions import APIException
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from api.negotiation import Negotiation
+from api.problems import on_exception
 from api.reference import reference
 from api.renderers import OpenAPIJSON, OpenAPIYAML
+from api.views.authentication import BearerAuthentication
 from api.views.base import CACHE_CONTROL, ReadView
 
 
@@ -75,8 +80,21 @@ class OpenAPIDocument(ReadView):
         return response
 
 
+@login_not_required
 def docs(request: HttpRequest) -> HttpResponse:
-    """The same for people, made on the server: no script, and nothing from elsewhere."""
+    """The same for people, made on the server: no script, and nothing from elsewhere.
+
+    Signed in as the rest of the API is, by a token too; who is not gets the page to sign in.
+    """
+    bearer, asked = BearerAuthentication(), Request(request)
+    try:
+        if found := bearer.authenticate(asked):
+            request.user, _token = found
+    except APIException as error:
+        error.auth_header = bearer.authenticate_header(asked)  # type: ignore[attr-defined]  # what views of REST framework set
+        return on_exception(error, {"request": request})
+    if not request.user.is_authenticated:
+        return redirect_to_login(request.get_full_path())
     address = request.build_absolute_uri(reverse("api:pools"))
     call = f'curl -H "Authorization: Bearer $TOKEN" {address}'
     context = {"reference": reference(openapi()), "example_call": call}

@@ -165,6 +165,22 @@ def test_reference_page_shows_every_operation_and_shape_without_script_or_style(
     ] == []
 
 
+def test_reference_page_is_there_for_a_token(api: Client) -> None:
+    response = api.get("/api/v1/docs/")
+
+    assert response.status_code == 200
+    assert 'id="shape-PoolList"' in response.content.decode()
+
+
+def test_reference_page_refuses_a_wrong_token_as_all_of_the_api_does(
+    db: None, client: Client
+) -> None:
+    response = client.get("/api/v1/docs/", headers={"Authorization": "Bearer dradash_wrong"})
+
+    assert (response.status_code, response["Content-Type"]) == (401, "application/problem+json")
+    assert response["WWW-Authenticate"] == 'Bearer realm="dradash", error="invalid_token"'
+
+
 def test_reference_page_without_sign_in_leads_to_it(db: None, client: Client) -> None:
     response = client.get("/api/v1/docs/")
 
