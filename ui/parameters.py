@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.utils.translation import gettext as _
@@ -25,6 +26,8 @@ Refuse = Callable[[str], None]
 
 TRUE = ("true", "yes", "1", "on")
 FALSE = ("false", "no", "0", "off")
+# Values that a refusal names; what is longer nobody reads to its end.
+MOST_NAMED = 12
 # Not restricted, where something else is the default.
 ANY = "any"
 
@@ -193,10 +196,22 @@ class Box(Parameter):
 
 
 def not_one_of(text: str, known: Sequence[str] | Mapping[str, Any]) -> str:
-    """The sentence that refuses a word of a closed set."""
+    """The sentence that refuses a word of a closed set; of a long one it names what is near."""
     if not known:
         return _("“%(value)s” is not known here, and nothing else is.") % {"value": text}
-    return _("“%(value)s” is not one of %(known)s.") % {"value": text, "known": ", ".join(known)}
+    words = list(known)
+    if len(words) <= MOST_NAMED:
+        return _("“%(value)s” is not one of %(known)s.") % {
+            "value": text,
+            "known": ", ".join(words),
+        }
+    near = get_close_matches(text, words, n=3)
+    message = (
+        _("“%(value)s” is none of the %(n)s values there are; near it are %(near)s.")
+        if near
+        else _("“%(value)s” is none of the %(n)s values there are, such as %(near)s.")
+    )
+    return message % {"value": text, "n": len(words), "near": ", ".join(near or words[:3])}
 
 
 def search_box(*, meaning: Promise | str, example: str = "", match: Match | None = None) -> Box:

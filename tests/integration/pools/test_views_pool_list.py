@@ -235,10 +235,14 @@ TERMS = "cluster:, driver:, fits:, problem:, complete:, pool:, node:, vanished:,
             f"q: “memory>=40Gi” compares something, and nothing of this list can be compared. Filters: {TERMS}.",
         ),
         ("q=cluster:typo", "cluster: There is no cluster “typo”; there are: one, two."),
+        (
+            "problem=incomplete_pol",
+            f"problem: “incomplete_pol” is none of the {len(CODES) + 3} values there are; near it are incomplete_pool.",
+        ),
         ("fits=9g.90gb", "fits: “9g.90gb” is not one of device, 1g.10gb, 3g.40gb."),
         (
             "problem=nosuch",
-            f"problem: “nosuch” is not one of any, serious, none, {', '.join(CODES)}.",
+            f"problem: “nosuch” is none of the {len(CODES) + 3} values there are, such as any, serious, none.",
         ),
         (
             "colour=red",
