@@ -174,7 +174,7 @@ def _reads() -> Iterator[tuple[str, int, Callable[[Any], int]]]:
         def read(snapshot: Any) -> int:
             columns = order_columns(queries.POOL_ORDERS, order)
             rows = list(queries.pools(snapshot, wanted).order_by(*columns)[:51])
-            queries.pool_facets(snapshot, wanted)
+            queries.pool_counts(snapshot, wanted)
             return len(rows)
 
         return read

@@ -3,6 +3,7 @@
 Every list is one query plus its count, whatever its length.
 """
 
+from pools.queries.device_counts import device_count, device_facets
 from pools.queries.device_rows import (
     attribute_names,
     device,
@@ -13,17 +14,12 @@ from pools.queries.device_rows import (
     same_hardware,
     unpublished_allocations,
 )
+from pools.queries.facets import Facet
 from pools.queries.figures import (
-    DriverFigures,
-    Facet,
     PartitionFigures,
     availability,
-    device_count,
-    device_facets,
-    driver_figures,
     partition_figures,
     partition_types,
-    pool_facets,
 )
 from pools.queries.history import (
     RAW_HISTORY,
@@ -35,6 +31,7 @@ from pools.queries.history import (
     pool_history,
     pool_samples,
 )
+from pools.queries.pool_counts import DriverFigures, PoolCounts, driver_figures, pool_counts
 from pools.queries.pool_rows import (
     PoolIds,
     pool,
@@ -85,6 +82,7 @@ __all__ = [
     "History",
     "HistoryPoint",
     "PartitionFigures",
+    "PoolCounts",
     "PoolFilter",
     "PoolIds",
     "ProblemStart",
@@ -111,7 +109,7 @@ __all__ = [
     "partition_figures",
     "partition_types",
     "pool",
-    "pool_facets",
+    "pool_counts",
     "pool_history",
     "pool_ids",
     "pool_named",

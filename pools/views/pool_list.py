@@ -50,12 +50,12 @@ class PoolLine:
 
 def _content(asked: Asked[Pool, PoolFilter]) -> Content:
     scope, wanted = asked.scope, asked.wanted
-    facets = queries.pool_facets(scope.snapshot, wanted)
+    counts = queries.pool_counts(scope.snapshot, wanted)
     return Content(
-        answer=_answer(queries.driver_figures(scope.snapshot, wanted)),
+        answer=_answer(counts.drivers),
         lines=_lines(asked.rows, scope),
-        count=sum(facet.count for facet in facets["driver"]),
-        facets=facet_counts(facets),
+        count=sum(facet.count for facet in counts.facets["driver"]),
+        facets=facet_counts(counts.facets),
         kubectl=get_resource_slices(scope.only, drivers=wanted.drivers, nodes=wanted.nodes),
     )
 

@@ -151,5 +151,5 @@ def test_filtered_list_of_what_was_never_read_blames_no_filter(visit: Visit) -> 
 def test_empty_list_takes_the_same_queries_whatever_its_filters(
     visit: Visit, three_of_each: None, django_assert_num_queries: Any, query: str
 ) -> None:
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(13):
         visit(f"/pools/?{query}")

@@ -103,6 +103,8 @@ def test_device_list_names_the_cluster_where_there_are_several(visit: Visit, poo
         ("q=memory>%3D40Gi", ["gpu-0"]),
         ("q=node:node-1+model!%3DA100", ["gpu-1"]),
         ("q=node-2", ["nic-0"]),
+        ("q=NODE-2", ["nic-0"]),
+        ("q=GPU", ["gpu-0", "gpu-1"]),
         ("sort=-name", ["nic-0", "gpu-1", "gpu-0"]),
         ("sort=state", ["gpu-1", "gpu-0", "nic-0"]),
         ("q=nothing", []),

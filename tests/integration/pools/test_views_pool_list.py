@@ -312,7 +312,7 @@ def test_pool_list_whatever_its_length_takes_the_same_queries(
     for_each(range(rows), lambda number: api_rows.unknown_pool(cluster, f"node-{number}"))
 
     # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, page 1, facets 4, figures 1.
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(11):
         page = visit("/pools/")
 
     assert len(page.rows()) == rows
