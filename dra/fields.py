@@ -1,6 +1,7 @@
 """Typed access to JSON that may be anything: what does not fit is left out, and becomes a problem that names its place."""
 
 from collections.abc import Iterator, Mapping
+from types import NoneType
 from typing import Any, Final
 
 from dra.quantity import Quantity, parse_quantity
@@ -13,14 +14,15 @@ _SHOWN_TEXT: Final = 40
 class Fields:
     """One JSON object. A member that is missing or null is simply absent; one of a wrong type is absent with a problem."""
 
-    __slots__ = ("path", "problems", "raw")
+    __slots__ = ("is_readable", "path", "problems", "raw")
 
     def __init__(self, raw: Any, *, path: str, problems: list[Problem]) -> None:
         """Read `raw`; problems are appended to the given list, with `path` in front."""
         self.path = path
         self.problems = problems
         self.raw: Mapping[str, Any] = raw if isinstance(raw, dict) else _NOTHING
-        if raw is not None and not isinstance(raw, dict):
+        self.is_readable = raw is None or isinstance(raw, dict)
+        if not self.is_readable:
             self.complain(path, expected="object", found=raw)
 
     def complain(self, place: str, *, expected: str, found: Any) -> None:
@@ -60,6 +62,12 @@ class Fields:
         self.complain(self._place(name), expected="boolean", found=value)
         return False
 
+    def known_flag(self, name: str) -> bool | None:
+        """A boolean; False when absent, None when it, or the object that it stands in, cannot be read."""
+        before = len(self.problems)
+        found = self.flag(name)
+        return found if self.is_readable and len(self.problems) == before else None
+
     def quantity(self, name: str) -> Quantity | None:
         """A quantity, or None."""
         value = self.raw.get(name)
@@ -80,12 +88,20 @@ class Fields:
 
     def children(self, name: str) -> Iterator["Fields"]:
         """The objects of a list. An absent list and `null`, which API servers do send, are empty."""
+        return (item for item in self.slots(name) if item is not None)
+
+    def slots(self, name: str) -> Iterator["Fields | None"]:
+        """As `children`, with None in the place of each that is no object, and one None for a list that is none."""
+        is_list = isinstance(self.raw.get(name), list | NoneType)
+        if not (self.is_readable and is_list):
+            yield None
         place = self._place(name)
         for index, item in enumerate(self._items(name)):
             if isinstance(item, dict):
                 yield Fields(item, path=f"{place}[{index}]", problems=self.problems)
             else:
                 self.complain(f"{place}[{index}]", expected="object", found=item)
+                yield None
 
     def members(self, name: str) -> Iterator[tuple[str, Any]]:
         """The members of an object, as they are."""

@@ -187,7 +187,7 @@ def parse_node(obj: Any, *, api_version: str = "") -> Parsed[Node]:
         created_at=metadata.text("creationTimestamp"),
         ready_reason=ready.text("reason") or "",
         ready_message=ready.text("message") or "",
-        is_unschedulable=spec.flag("unschedulable"),
+        is_unschedulable=spec.known_flag("unschedulable"),
         labels=_texts(metadata.child("labels")),
         taints=tuple(_taint(item) for item in spec.children("taints")),
         addresses=tuple(
@@ -216,15 +216,17 @@ def _texts(fields: Fields) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text is not None}
 
 
-def _expressions(spec: Fields) -> Iterator[str]:
-    """A selector that is no CEL expression is left out, with a problem: the class may match other devices than it seems to."""
-    for item in spec.children("selectors"):
-        cel = item.child("cel")
-        expression = cel.text("expression")
-        if expression is not None:
-            yield expression
-        elif not cel.has("expression"):
-            cel.complain(f"{cel.path}.expression", expected="text", found=None)
+def _expressions(spec: Fields) -> Iterator[str | None]:
+    """None, with a problem, for a selector that is no CEL expression: the class has fewer devices than the others say."""
+    for item in spec.slots("selectors"):
+        yield None if item is None else _expression(item.child("cel"))
+
+
+def _expression(cel: Fields) -> str | None:
+    expression = cel.text("expression")
+    if expression is None and not cel.has("expression"):
+        cel.complain(f"{cel.path}.expression", expected="text", found=None)
+    return expression
 
 
 def unidentified(problems: Sequence[Problem], *, kind: str, missing: str) -> Parsed[Any]:

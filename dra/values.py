@@ -238,8 +238,8 @@ class DeviceClass:
     uid: str
     created_at: str | None = None
     """As the server wrote it; so are all times here."""
-    selectors: tuple[str, ...] = ()
-    """CEL expressions."""
+    selectors: tuple[str | None, ...] = ()
+    """CEL expressions; None: one that could not be read."""
     extended_resource_name: str | None = None
     """By which containers ask for devices of it without a claim of their own."""
     config_drivers: tuple[str, ...] = ()
@@ -259,8 +259,8 @@ class Node:
     ready_reason: str = ""
     ready_message: str = ""
     """Of the condition Ready, in the words of whoever wrote it."""
-    is_unschedulable: bool = False
-    """Cordoned."""
+    is_unschedulable: bool | None = False
+    """Cordoned; None: that could not be read."""
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     addresses: tuple[tuple[str, str], ...] = ()

@@ -318,7 +318,8 @@ class Node(models.Model):
     is_ready = models.BooleanField(null=True)
     ready_reason = models.TextField(blank=True)
     ready_message = models.TextField(blank=True)
-    is_unschedulable = models.BooleanField(default=False)
+    # None: that could not be read.
+    is_unschedulable = models.BooleanField(null=True, default=False)
     labels = models.JSONField(default=dict)
     # [{"key", "value", "effect", "added_at"}].
     taints = models.JSONField(default=list)

@@ -26,9 +26,9 @@ class DeviceClass(Struct, frozen=True, kw_only=True):
         ),
     ]
     selectors: Annotated[
-        Sequence[str],
+        Sequence[str | None],
         Meta(
-            description="CEL expressions; empty: any device.",
+            description="CEL expressions; null: one that could not be read; empty: any device.",
             examples=[["device.driver == 'gpu.example.com'"]],
         ),
     ]

@@ -64,7 +64,11 @@ class Node(Struct, frozen=True, kw_only=True):
         ),
     ]
     cordoned: Annotated[
-        bool, Meta(description="Whether it is marked unschedulable.", examples=[False])
+        bool | None,
+        Meta(
+            description="Whether it is marked unschedulable; null: that could not be read.",
+            examples=[False],
+        ),
     ]
     labels: Annotated[
         Mapping[str, str],

@@ -92,7 +92,11 @@ def _answer(row: DeviceClass) -> str:
     if row.vanished_at:
         return _("No longer in the cluster. This is what was stored.")
     if not row.selectors:
-        return _("It has no expression that could be read: any device of any driver is of it.")
+        return _("It has no expression: any device of any driver is of it.")
+    if None in row.selectors:
+        return _(
+            "Not all of its expressions could be read, so fewer devices may be of it than the others say."
+        )
     text = ngettext(
         "A device is of it if its expression is true of the device.",
         "A device is of it if all %(n)s expressions are true of the device.",

@@ -216,6 +216,8 @@ def _answer(row: Node, readiness: Readiness, pools: Sequence[Pool]) -> str:
         return _("No longer in the cluster. This is what was stored.")
     words = [_("Ready, but cordoned.") if row.is_ready and row.is_unschedulable else ""]
     words[0] = words[0] or f"{readiness.word[:1].upper()}{readiness.word[1:]}."
+    if row.is_unschedulable is None:
+        words.append(_("Whether it is cordoned could not be read."))
     if not pools:
         words.append(_("No pool of devices is bound to it."))
         return " ".join(words)

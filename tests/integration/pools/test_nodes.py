@@ -99,6 +99,21 @@ def test_record_nodes_keeps_what_tells_one_from_another(cluster: Cluster) -> Non
     }
 
 
+def test_node_of_which_it_was_not_known_whether_it_was_cordoned_stays_so_in_the_past(
+    cluster: Cluster,
+) -> None:
+    node = kube.node("node-1")
+    node["spec"] = {"unschedulable": "perhaps"}
+    store(cluster, node)
+    node["spec"] = {"unschedulable": True}
+    store(cluster, node, now=NOON + MINUTE, op=Op.MODIFIED)
+
+    with open_snapshot(SNAPSHOT.viewer, now=NOON + MINUTE, at=NOON):
+        then = Node.objects.get().is_unschedulable
+
+    assert (then, Node.objects.get().is_unschedulable) == (None, True)
+
+
 def test_record_device_classes_keeps_selectors_and_names(cluster: Cluster) -> None:
     store(
         cluster,

@@ -128,6 +128,22 @@ def test_class_page_says_what_it_stands_for_and_what_is_not_known(
     assert "Unreadable." in page.text
 
 
+def test_class_with_an_expression_that_cannot_be_read_is_not_any_device(
+    visit: Visit, cluster: Cluster
+) -> None:
+    row = api_rows.device_class(cluster, selectors=[None])
+
+    (shown,) = visit("/device-classes/").rows()
+    page = visit(f"/device-classes/{row.id}/")
+
+    assert shown["A device is of it if"] == "one that could not be read"
+    assert page.answer == (
+        "Not all of its expressions could be read, so fewer devices may be of it than the others say."
+    )
+    section = page.one("section", aria_labelledby="class-selectors-title")
+    assert section.all("p", class_="card-text")[0].text == "One that could not be read."
+
+
 def test_class_page_of_a_class_that_is_gone_or_never_was(
     visit: Visit, ask: Ask, cluster: Cluster
 ) -> None:

@@ -214,6 +214,20 @@ def test_node_page_says_why_its_devices_cannot_be_counted(visit: Visit, cluster:
     }
 
 
+NEITHER = ("", "?cordoned=true", "?cordoned=false")
+
+
+def test_node_of_which_it_is_not_known_whether_it_is_cordoned_is_neither(
+    visit: Visit, cluster: Cluster
+) -> None:
+    row = api_rows.node(cluster, is_unschedulable=None)
+
+    listed = [len(visit(f"/nodes/{query}").all("tr")) > 1 for query in NEITHER]
+
+    assert listed == [True, False, False]
+    assert "Whether it is cordoned could not be read." in visit(f"/nodes/{row.id}/").answer
+
+
 def test_node_page_of_a_node_that_is_gone_or_never_was(
     visit: Visit, ask: Ask, cluster: Cluster
 ) -> None:

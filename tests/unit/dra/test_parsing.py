@@ -504,7 +504,7 @@ def test_device_class_is_read() -> None:
         "gpu",
         "u",
         created_at="2026-02-01T10:00:00Z",
-        selectors=("true",),
+        selectors=("true", None),
         extended_resource_name="example.com/gpu",
         config_drivers=("a.example.com", "b.example.com"),
         problems=parsed.problems,
@@ -520,7 +520,9 @@ def test_device_class_with_an_expression_that_is_no_text_names_it_once() -> None
 
     parsed = parse_device_class(obj)
 
-    assert parsed.value == DeviceClass("gpu", "u", selectors=("true",), problems=parsed.problems)
+    assert parsed.value == DeviceClass(
+        "gpu", "u", selectors=(None, "true"), problems=parsed.problems
+    )
     assert messages(parsed) == ["spec.selectors[0].cel.expression should be text, but is a number"]
 
 
@@ -569,6 +571,51 @@ def test_node_is_read() -> None:
         problems=parsed.problems,
     )
     assert messages(parsed) == ["metadata.labels.odd should be text, but is a number"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "is_unschedulable"),
+    [
+        (None, False),
+        ({}, False),
+        ({"unschedulable": None}, False),
+        ({"unschedulable": True}, True),
+        ({"unschedulable": "true"}, None),
+        ({"unschedulable": 1}, None),
+        ([], None),
+        ("cordoned", None),
+    ],
+)
+def test_node_of_which_it_cannot_be_read_is_not_known_to_be_cordoned_or_not(
+    spec: Any, is_unschedulable: bool | None
+) -> None:
+    parsed = parse_node({"metadata": {"name": "n"}, "spec": spec})
+
+    assert parsed.value is not None
+    assert parsed.value.is_unschedulable is is_unschedulable
+    assert bool(parsed.problems) == (is_unschedulable is None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "selectors"),
+    [
+        (None, ()),
+        ({"selectors": None}, ()),
+        ({"selectors": "true"}, (None,)),
+        ({"selectors": {"cel": {"expression": "true"}}}, (None,)),
+        ({"selectors": [5, {"cel": {"expression": "true"}}]}, (None, "true")),
+        ({"selectors": [{"cel": []}]}, (None,)),
+        ([], (None,)),
+    ],
+)
+def test_device_class_keeps_the_place_of_a_selector_that_cannot_be_read(
+    spec: Any, selectors: tuple[str | None, ...]
+) -> None:
+    parsed = parse_device_class({"metadata": {"name": "c"}, "spec": spec})
+
+    assert parsed.value is not None
+    assert parsed.value.selectors == selectors
+    assert bool(parsed.problems) == (None in selectors)
 
 
 @pytest.mark.parametrize(
