@@ -175,6 +175,8 @@ def _reads() -> Iterator[tuple[str, int, Callable[[Any], int]]]:
             columns = order_columns(queries.POOL_ORDERS, order)
             rows = list(queries.pools(snapshot, wanted).order_by(*columns)[:51])
             queries.pool_counts(snapshot, wanted)
+            if wanted != PoolFilter():
+                queries.pools(snapshot, PoolFilter()).count()
             return len(rows)
 
         return read
@@ -183,9 +185,11 @@ def _reads() -> Iterator[tuple[str, int, Callable[[Any], int]]]:
         def read(snapshot: Any) -> int:
             columns = order_columns(queries.DEVICE_ORDERS, order)
             rows = list(queries.devices(snapshot, wanted).order_by(*columns)[:51])
-            queries.device_facets(snapshot, wanted)
-            queries.device_count(snapshot, wanted)
+            facets = queries.device_facets(snapshot, wanted)
+            queries.attribute_names(snapshot, [facet.value for facet in facets["driver"]])
             queries.holders(snapshot, rows)
+            if wanted != DeviceFilter():
+                queries.device_count(snapshot, DeviceFilter())
             return len(rows)
 
         return read
@@ -198,6 +202,8 @@ def _reads() -> Iterator[tuple[str, int, Callable[[Any], int]]]:
         "state unavailable": DeviceFilter(states=("unavailable",)),
         "state available": DeviceFilter(states=("available",)),
         "model": DeviceFilter(matches=((model,),)),
+        "model and state": DeviceFilter(matches=((model,),), states=("available",)),
+        "taint": DeviceFilter(is_tainted=True),
         "a part of a name": DeviceFilter(text="node-0123"),
     }
     for name, wanted in filters.items():

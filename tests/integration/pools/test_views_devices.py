@@ -4,7 +4,7 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
-from pools.models import Pool
+from pools.models import Pool, PublishedDevice
 from tests.factories import api_rows
 from tests.integration.conftest import Ask, Visit
 from tests.pages import heading
@@ -126,6 +126,18 @@ def test_device_list_takes_filters_and_order_from_the_address(
     api_rows.device(other, "nic-0", attributes={}, capacity=[], capacity_numbers={})
 
     assert names(visit(f"/devices/?{query}")) == found
+
+
+def test_device_is_tainted_by_its_slice_or_by_a_rule(visit: Visit, pool: Pool) -> None:
+    """The state has taints only where they are not those of the slice."""
+    published = api_rows.device(pool, "by-slice")
+    taint = {"key": "k", "value": "", "effect": "None", "rule": None}
+    PublishedDevice.objects.filter(id=published.id).update(taints=[taint])
+    api_rows.device(pool, "by-rule", taints=[{**taint, "rule": "r"}])
+    api_rows.device(pool, "free")
+
+    assert names(visit("/devices/?tainted=true")) == ["by-rule", "by-slice"]
+    assert names(visit("/devices/?tainted=false")) == ["free"]
 
 
 def test_device_list_columns_are_what_the_drivers_have(visit: Visit, pool: Pool) -> None:
