@@ -9,7 +9,7 @@ from api.coverage import Coverage
 from api.links import Links
 from dra import series, shapes
 from pools import models
-from pools.queries import History, HistoryPoint, PoolIds
+from pools.queries import History, HistoryPoint, PoolIds, capacity_of
 from ui.words import all_words_of, reason_of, words_of
 
 
@@ -87,7 +87,7 @@ def _device_members(row: models.Device, coverage: Coverage, links: Links) -> dic
         "state": row.state,
         "partly_used": row.is_partly_used,
         "attributes": _sorted(row.attributes),
-        "capacity": _capacity(row.capacity),
+        "capacity": _capacity(capacity_of(row)),
         "taints": convert(row.taints, list[shapes.Taint]),
         "problems": problems(row.problems),
         "slice_id": str(row.slice_object_id),

@@ -6,6 +6,7 @@ Every list is one query plus its count, whatever its length.
 from pools.queries.device_counts import device_count, device_facets
 from pools.queries.device_rows import (
     attribute_names,
+    capacity_of,
     device,
     device_named,
     devices,
@@ -93,6 +94,7 @@ __all__ = [
     "answers",
     "attribute_names",
     "availability",
+    "capacity_of",
     "device",
     "device_count",
     "device_facets",

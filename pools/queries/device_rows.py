@@ -1,6 +1,7 @@
 """Reads of devices, and of who holds them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import connection
 from django.db.models import (
@@ -41,6 +42,13 @@ def device_named(
 ) -> Device:
     """One device by its names in Kubernetes, also one that has vanished; raises Device.DoesNotExist."""
     return Device.known.get(cluster_id=cluster_id, driver=driver, pool_name=pool, name=name)
+
+
+def capacity_of(found: Device) -> list[dict[str, Any]]:
+    """Its capacity by name; of a device that has vanished it is not known what is consumed and left."""
+    if found.vanished_at is None:
+        return list(found.capacity)
+    return [{**each, "consumed": None, "available": None} for each in found.capacity]
 
 
 def devices_of_pool(snapshot: Snapshot, found: Pool) -> QuerySet[Device]:

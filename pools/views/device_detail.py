@@ -71,7 +71,7 @@ def _page(device: Device, pool: Pool, *, scope: Scope) -> DevicePage:
         attributes=tuple(
             (name, attribute_reading(value)) for name, value in sorted(device.attributes.items())
         ),
-        capacity=device.capacity,
+        capacity=queries.capacity_of(device),
         is_shared=bool(device.is_partly_used or shares),
         problems=problems_of(device),
         twins=tuple(twins[:MOST_TWINS]),

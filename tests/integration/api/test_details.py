@@ -79,8 +79,11 @@ def test_device_that_vanished_says_since_when_and_what_was_last_published(get: A
 
     found = get(f"devices/{device.id}/")
 
-    asked = ("device", "state", "attributes", "slice_id", "slice_url", "vanished_at", "holders")
+    asked = (
+        "device", "state", "attributes", "capacity", "slice_id", "slice_url", "vanished_at", "holders",
+    )  # fmt: skip
     assert {name: found[name] for name in asked} == {
+        "capacity": [{"name": "memory", "total": "80Gi", "consumed": None, "available": None}],
         "device": "gpu-0",
         "state": "unknown",
         "attributes": {"index": 0, "model": "A100"},
