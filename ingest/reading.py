@@ -33,10 +33,11 @@ from ingest.messages import (
 )
 from kube.digest import body_digest
 from kube.failures import Expired, KubeFailure
+from kube.kept import Kept, kept_of
 from kube.objects import InitialDone, Seen
 from kube.watching import is_from_the_future, read_initial, watch_window
 from objects import queries
-from objects.choices import Op
+from objects.choices import DELETIONS, Op
 from objects.services.log import NewEvent
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class Reader:
 
     connection: Connection
     served: ServedResource
+    kept: Kept | None
     cluster_id: int
     resource_version: str
     channel: Channel
@@ -148,8 +150,9 @@ class Reader:
                 missing = tuple(stored[uid][2] for uid in stored.keys() - seen)
                 self._end_reading(event, frozenset(seen), missing=missing)
             elif isinstance(event, Seen):
+                count = len(seen)
                 self._compare(event, seen, stored)
-                if not len(seen) % _COUNT_EVERY:
+                if len(seen) > count and not len(seen) % _COUNT_EVERY:
                     self.channel.put(Counted(self.kind, len(seen)))
 
     def _compare(
@@ -161,12 +164,15 @@ class Reader:
         """Tell the writer of an object that is not as it is stored."""
         before = stored.get(event.uid)
         uid = event.uid if before is not None else str(object_uid(event))
-        if event.type == "deleted":
+        found = kept_of(event, self.kept)
+        if found is None or event.type == "deleted":
+            # Most of a kind may not be kept: no word of those that never were.
+            if uid in seen or event.type == "deleted":
+                self.channel.put(EventArrived(self.kind, _gone(event), None))
             seen.discard(uid)
-            self.channel.put(EventArrived(self.kind, new_event(event, op=Op.DELETED), None))
             return
         seen.add(uid)
-        digest, generation, content = body_digest(event)
+        digest, generation, content = body_digest(found)
         if before is not None and before[0] == digest and before[1] == generation:
             return
         op = Op.RESYNC_ADDED if uid not in stored else Op.RESYNC_MODIFIED
@@ -198,7 +204,7 @@ class Reader:
             if not isinstance(event, Seen):
                 self.channel.put(CursorMoved(self.kind, event.resource_version))
             else:
-                new = new_event(event, op=_OPS[event.type])
+                new = new_event(event, op=_OPS[event.type], kept=self.kept)
                 self.channel.put(EventArrived(self.kind, new, event.resource_version))
         # A restored etcd is as silent as a quiet kind, and only of the latter may be said that what is stored is what there is.
         is_silent = self.resource_version == began_at
@@ -225,10 +231,14 @@ class Reader:
             self.channel.put(message)
 
 
-def new_event(event: Seen, *, op: Op) -> NewEvent:
-    """What the log is told of an object."""
-    digest, generation, content = body_digest(event)
-    return _new_event(event, op, digest, generation, content)
+def new_event(event: Seen, *, op: Op, kept: Kept | None) -> NewEvent:
+    """What the log is told of an object; of one that is not kept that it is gone, which is no news if it never was kept."""
+    found = None if op in DELETIONS else kept_of(event, kept)
+    return _gone(event) if found is None else _new_event(event, op, *body_digest(found))
+
+
+def _gone(event: Seen) -> NewEvent:
+    return _new_event(event, Op.DELETED, bytes(16), None, b"")
 
 
 def _new_event(

@@ -33,6 +33,7 @@ from kube.capabilities import Capabilities
 from kube.connect import Connection, connect
 from kube.discovery import discover, read_identity
 from kube.failures import KubeFailure
+from kube.kinds import KINDS
 from objects.services.partitions import LOG, ensure_partitions
 from objects.services.staging import open_cursor
 from pools.services import derive
@@ -305,7 +306,15 @@ def _readers(
 ) -> list[Reader]:
     channel = Channel(most_bytes=_CHANNEL_BYTES)
     return [
-        Reader(connection, served, cluster_id, cursors[served.kind], channel, shared)
+        Reader(
+            connection,
+            served,
+            KINDS[served.kind].kept,
+            cluster_id,
+            cursors[served.kind],
+            channel,
+            shared,
+        )
         for served in due
     ]
 

@@ -1,6 +1,6 @@
 """A name for what an object says, blind to what changes without meaning.
 
-The normalised object has no managedFields and no resourceVersion, and of some kinds only what is kept. A driver that rolls out
+The normalised object has no managedFields and no resourceVersion. A driver that rolls out
 writes all its slices again with the next pool generation and nothing else new, so of a
 ResourceSlice `spec.pool.generation` is told apart, and `metadata.generation`, which counts
 along, is left out.
@@ -14,8 +14,7 @@ from typing import Final
 import msgspec
 
 from kube.bodies import decode_envelope, joined, key
-from kube.kept import kept_members
-from kube.kinds import KINDS, RESOURCE_SLICE
+from kube.kinds import RESOURCE_SLICE
 from kube.objects import Seen
 
 # How API servers write the beginning of a slice's spec. Names need no escapes; a spec that
@@ -32,9 +31,7 @@ def body_digest(seen: Seen) -> tuple[bytes, int | None, bytes]:
     is_slice = seen.kind == RESOURCE_SLICE.name
     parts: list[bytes | memoryview] = [_beginning(seen.api_version, seen.kind)]
     generation: int | None = None
-    members = KINDS[seen.kind].kept
-    kept = seen.envelope if members is None else kept_members(seen.envelope, members)
-    for name, value in kept.items():
+    for name, value in seen.envelope.items():
         if name in {"apiVersion", "kind"}:
             continue
         parts += (b",", key(name))

@@ -1,4 +1,4 @@
-"""What is kept of an object that says more than we need. The rest may change as it likes: it is never stored, and no change.
+"""What is kept of objects that say more than we need, or of which there are more. The rest is never stored, and its changes are none.
 
 Works on raw JSON, member by member. What is not of the shape that it should have is kept as it is.
 """
@@ -6,12 +6,15 @@ Works on raw JSON, member by member. What is not of the shape that it should hav
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from kube.bodies import Envelope, decode_envelope, joined
+
+if TYPE_CHECKING:
+    from kube.objects import Seen
 
 _items_decoder: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -33,6 +36,41 @@ class ItemsOfType:
 
 Members = Mapping[str, "Members | ItemsOfType | None"]
 """Members of an object that are kept, by name: whole, or what is given of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of the objects of one kind."""
+
+    members: Members
+    only_with: tuple[tuple[str, ...], ...] = ()
+    """Paths such as `("spec", "resourceClaims")`: an object that has none of these members, or has them empty, is not kept at all.
+
+    Without a path all objects are kept.
+    """
+
+
+_EMPTY: Final = frozenset({b"null", b"[]", b"{}", b'""'})
+
+
+def kept_of(seen: Seen, kept: Kept | None) -> Seen | None:
+    """The object with what is kept of it; None if it is not kept at all, which is as if it were not there."""
+    if kept is None:
+        return seen
+    if kept.only_with and not any(_has(seen.envelope, path) for path in kept.only_with):
+        return None
+    return replace(seen, envelope=kept_members(seen.envelope, kept.members))
+
+
+def _has(members: Envelope, path: tuple[str, ...]) -> bool:
+    name, *rest = path
+    value = members.get(name)
+    if value is None or bytes(value) in _EMPTY:
+        return False
+    try:
+        return not rest or _has(decode_envelope(value), tuple(rest))
+    except msgspec.DecodeError:
+        return True
 
 
 def kept_members(envelope: Envelope, members: Members) -> Envelope:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra.parsing import NODE_FACTS
-from kube.kept import ItemsOfType, Members
+from kube.kept import ItemsOfType, Kept
 
 DRA_GROUP: Final = "resource.k8s.io"
 
@@ -19,7 +19,7 @@ class Kind:
     namespaced: bool
     versions: tuple[str, ...]  # newest first
     verbs: tuple[str, ...] = ("list", "watch")  # what we need to be allowed
-    kept: Members | None = None  # of each object; None: all of it
+    kept: Kept | None = None  # of its objects; None: all of each
 
     @property
     def resource(self) -> str:
@@ -70,20 +70,22 @@ NODE: Final = Kind(
     namespaced=False,
     versions=("v1",),
     # Not the images, figures and heartbeats that a kubelet writes every few minutes.
-    kept={
-        "metadata": dict.fromkeys(
-            ("name", "uid", "creationTimestamp", "deletionTimestamp", "labels")
-        ),
-        "spec": dict.fromkeys(("taints", "unschedulable")),
-        "status": {
-            "addresses": None,
-            "conditions": ItemsOfType(
-                "Ready",
-                dict.fromkeys(("type", "status", "lastTransitionTime", "reason", "message")),
+    kept=Kept(
+        members={
+            "metadata": dict.fromkeys(
+                ("name", "uid", "creationTimestamp", "deletionTimestamp", "labels")
             ),
-            "nodeInfo": dict.fromkeys(NODE_FACTS),
+            "spec": dict.fromkeys(("taints", "unschedulable")),
+            "status": {
+                "addresses": None,
+                "conditions": ItemsOfType(
+                    "Ready",
+                    dict.fromkeys(("type", "status", "lastTransitionTime", "reason", "message")),
+                ),
+                "nodeInfo": dict.fromkeys(NODE_FACTS),
+            },
         },
-    },
+    ),
 )
 
 # Each that stands above.

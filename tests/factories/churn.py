@@ -102,7 +102,9 @@ class Churn:
         seen = seen_object(
             body, decode_envelope(body), type_="added", kind=kind, api_version=told["apiVersion"]
         )
-        message = EventArrived(kind, new_event(seen, op=op), str(self.version))
+        message = EventArrived(
+            kind, new_event(seen, op=op, kept=KINDS[kind].kept), str(self.version)
+        )
         self._writer.store([message])
 
     def _kept(self, kind: str, name: str, obj: dict[str, Any]) -> tuple[str, str, dict[str, Any]]:

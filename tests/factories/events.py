@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.reading import new_event as event_of
 from kube.bodies import decode_envelope
+from kube.kinds import KINDS
 from kube.objects import seen_object
 from objects.choices import Op
 
@@ -27,4 +28,4 @@ def new_event(obj: dict[str, Any], *, op: Op = Op.ADDED) -> NewEvent:
         kind=obj["kind"],
         api_version=obj["apiVersion"],
     )
-    return event_of(seen, op=op)
+    return event_of(seen, op=op, kept=KINDS[obj["kind"]].kept)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kube.bodies import decode_envelope
 from kube.digest import body_digest
-from kube.kept import ItemsOfType, Members, kept_members
+from kube.kept import ItemsOfType, Kept, Members, kept_members, kept_of
 from kube.kinds import NODE
 from kube.objects import seen_object
 
@@ -78,7 +78,9 @@ def normalised(node: object) -> bytes:
     seen = seen_object(
         body, decode_envelope(body), type_="modified", kind=NODE.name, api_version="v1"
     )
-    return body_digest(seen)[2]
+    kept = kept_of(seen, NODE.kept)
+    assert kept is not None
+    return body_digest(kept)[2]
 
 
 def changed(**status: Any) -> dict[str, Any]:
@@ -141,6 +143,38 @@ def test_kept_members_leaves_what_has_another_shape_as_it_is(
     found = {name: json.loads(bytes(raw)) for name, raw in kept_members(envelope, members).items()}
 
     assert found == kept
+
+
+CLAIMING = Kept(
+    members={"spec": {"resourceClaims": None}},
+    only_with=(("spec", "resourceClaims"), ("status", "extendedResourceClaimStatus")),
+)
+
+
+@pytest.mark.parametrize(
+    ("pod", "kept"),
+    [
+        ({"spec": {"resourceClaims": [1], "a": 1}}, {"spec": {"resourceClaims": [1]}}),
+        ({"spec": {}, "status": {"extendedResourceClaimStatus": {"a": 1}}}, {"spec": {}}),
+        ({"spec": [1]}, {"spec": [1]}),
+        ({"spec": {"resourceClaims": []}}, None),
+        ({"spec": {"resourceClaims": None}, "status": {}}, None),
+        ({"spec": {"a": 1}}, None),
+        ({}, None),
+    ],
+    ids=["one-path", "the-other", "of-another-shape", "empty", "null", "absent", "nothing"],
+)
+def test_object_is_kept_only_with_one_of_the_members_that_its_kind_asks_for(
+    pod: object, kept: object
+) -> None:
+    body = json.dumps(pod, separators=(",", ":")).encode()
+    seen = seen_object(body, decode_envelope(body), type_="added", kind="Pod", api_version="v1")
+
+    found = kept_of(seen, CLAIMING)
+
+    assert (
+        found and {name: json.loads(bytes(raw)) for name, raw in found.envelope.items()}
+    ) == kept
 
 
 JSON = st.recursive(
