@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -32,7 +33,7 @@ from pools.services import taint_rules as rules
 from pools.services.tables import SLICES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from clusters.registry import WatchedKind
@@ -49,6 +50,16 @@ class Tally:
     changes: int = 0
     read: int | None = None
     failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What is written in one transaction."""
+
+    cursor: Cursor
+    changes: RowChanges
+    # Whose revisions are to rise.
+    subjects: set[str]
 
 
 @dataclass(slots=True)
@@ -79,31 +90,37 @@ class Writer:
 
     def _record_anew(self, entry: WatchedKind) -> None:
         """Make the rows of a kind anew from what the log has of its living objects."""
-        with (
-            clusters.raising_revisions(self.cluster_id, entry.name, POOLS),
-            open_cursor() as cursor,
-        ):
+        with self._batch(entry.name, POOLS) as batch:
             row = clusters.lock_kinds(self.cluster_id, {entry.name: self.cursors[entry.name]})[
                 entry.name
             ]
             now = self.clock()
-            changes = RowChanges(self.cluster_id)
             for living in living_objects(self.cluster_id, entry.name, at_once=_OBJECTS_AT_ONCE):
                 if entry.record is not None:
                     touched = entry.record(
-                        cursor, self.cluster_id, living, now=now, changes=changes
+                        batch.cursor, self.cluster_id, living, now=now, changes=batch.changes
                     )
-                    derive.mark_dirty(cursor, self.cluster_id, touched)
-            changes.hand_over(cursor)
+                    derive.mark_dirty(batch.cursor, self.cluster_id, touched)
             clusters.note_recorded(row, record_version=entry.record_version)
+
+    @contextmanager
+    def _batch(self, *subjects: str) -> Iterator[_Batch]:
+        """A transaction: before it commits, consumers get its changes, and revisions rise."""
+        with (
+            clusters.raising_revisions(self.cluster_id, *subjects) as touched,
+            open_cursor() as cursor,
+        ):
+            changes = RowChanges(self.cluster_id)
+            yield _Batch(cursor, changes, touched)
+            touched |= changes.hand_over(cursor)
 
     def set_not_served(self, kind: str) -> None:
         """The cluster does not have this kind."""
-        with clusters.raising_revisions(self.cluster_id) as subjects, open_cursor() as cursor:
+        with self._batch() as batch:
             row = clusters.lock_kinds(self.cluster_id, {kind: self.cursors[kind]})[kind]
             now = self.clock()
             clusters.record_not_served(row, now=now)
-            self._follow(cursor, (), subjects, now=now)
+            self._follow(batch, (), now=now)
 
     def store(self, messages: Sequence[Message]) -> None:
         """One batch: changes of any kinds, and at most one of the other messages, as the last."""
@@ -116,15 +133,15 @@ class Writer:
             if not messages:
                 return
         kinds = {message.kind for message in messages}
-        with clusters.raising_revisions(self.cluster_id) as subjects, open_cursor() as cursor:
+        with self._batch() as batch:
             rows = clusters.lock_kinds(self.cluster_id, {k: self.cursors[k] for k in kinds})
             now = self.clock()
-            changed = self._store_changes(cursor, rows, messages, now=now)
-            missing = self._store_last(cursor, rows, messages[-1], now=now)
-            self._follow(cursor, [*changed, *missing], subjects, now=now)
+            changed = self._store_events(batch.cursor, rows, messages, now=now)
+            missing = self._store_last(batch.cursor, rows, messages[-1], now=now)
+            self._follow(batch, [*changed, *missing], now=now)
         self._committed(rows, [*changed, *missing], messages[-1])
 
-    def _store_changes(
+    def _store_events(
         self,
         cursor: Cursor,
         rows: dict[str, ClusterKind],
@@ -194,41 +211,28 @@ class Writer:
         )
         return missing
 
-    def _follow(
-        self,
-        cursor: Cursor,
-        changed: Sequence[ObjectChange],
-        subjects: set[str],
-        *,
-        now: datetime,
-    ) -> None:
+    def _follow(self, batch: _Batch, changed: Sequence[ObjectChange], *, now: datetime) -> None:
         """Bring rows and figures up to date with what has changed."""
-        subjects.update(each.event.kind for each in changed)
-        changes = RowChanges(self.cluster_id)
-        dirty = self._record(cursor, changed, now=now, changes=changes)
+        cursor = batch.cursor
+        batch.subjects.update(each.event.kind for each in changed)
+        dirty = self._record(batch, changed, now=now)
         before, self._knowledge = self._knowledge, self._read_knowledge(changed)
         if before is not None and _differ(before, self._knowledge):
             derive.mark_all_dirty(cursor, self.cluster_id)
             self._has_dirty = True
         if dirty:
-            subjects.add(POOLS)
+            batch.subjects.add(POOLS)
         if dirty and self.is_settled:
             derive.derive_pools(
-                cursor, self.cluster_id, dirty, self._knowledge, now=now, changes=changes
+                cursor, self.cluster_id, dirty, self._knowledge, now=now, changes=batch.changes
             )
-            subjects.update(_subjects_of(changes))
+            batch.subjects.update(_subjects_of(batch.changes))
         elif dirty:
             derive.mark_dirty(cursor, self.cluster_id, dirty)
             self._has_dirty = True
-        changes.hand_over(cursor)
 
     def _record(
-        self,
-        cursor: Cursor,
-        changed: Sequence[ObjectChange],
-        *,
-        now: datetime,
-        changes: RowChanges,
+        self, batch: _Batch, changed: Sequence[ObjectChange], *, now: datetime
     ) -> set[PoolKey]:
         """Bring the rows of each kind up to date; returns the pools whose figures may be others now."""
         by_kind: dict[str, list[ObjectChange]] = {}
@@ -238,7 +242,11 @@ class Writer:
         for entry in registry.watched_kinds():
             if entry.record is not None and entry.name in by_kind:
                 touched |= entry.record(
-                    cursor, self.cluster_id, by_kind[entry.name], now=now, changes=changes
+                    batch.cursor,
+                    self.cluster_id,
+                    by_kind[entry.name],
+                    now=now,
+                    changes=batch.changes,
                 )
         return touched
 
@@ -286,25 +294,23 @@ class Writer:
         """Derive a part of the pools that wait for it; whether any did."""
         if not self.may_derive:
             return False
-        with clusters.raising_revisions(self.cluster_id) as subjects, open_cursor() as cursor:
+        with self._batch() as batch:
             needed = registry.figure_kinds()
             clusters.lock_kinds(
                 self.cluster_id,
                 {kind: self.cursors[kind] for kind in needed if kind in self.cursors},
             )
             self._knowledge = self._read_knowledge(())
-            changes = RowChanges(self.cluster_id)
             count = derive.derive_dirty(
-                cursor,
+                batch.cursor,
                 self.cluster_id,
                 self._knowledge,
                 limit=_POOLS_AT_ONCE,
                 now=self.clock(),
-                changes=changes,
+                changes=batch.changes,
             )
-            changes.hand_over(cursor)
             if count:
-                subjects.update((POOLS, *_subjects_of(changes)))
+                batch.subjects.update((POOLS, *_subjects_of(batch.changes)))
         self._has_dirty = count == _POOLS_AT_ONCE
         return bool(count)
 
@@ -312,13 +318,13 @@ class Writer:
         """These kinds are as the server has them: their windows ended well."""
         if not kinds:
             return
-        with clusters.raising_revisions(self.cluster_id) as subjects, open_cursor() as cursor:
+        with self._batch() as batch:
             now = self.clock()
             cursors = {kind: self.cursors[kind] for kind in kinds}
             clusters.record_current(self.cluster_id, cursors, now=now)
             clusters.close_gaps(self.cluster_id, sorted(kinds), now=now)
             # A kind that may be read again tells nothing new by that, but figures can rest on it once more.
-            self._follow(cursor, (), subjects, now=now)
+            self._follow(batch, (), now=now)
 
 
 def read_knowledge(

@@ -40,6 +40,8 @@ class Consumer:
 
     name: str
     tables: tuple[VersionedTable, ...]
+    subject: str | None
+    """Whose revision rises when it has written rows, so that pages with them are told from those before; None: no page shows them."""
     make_rows: MakeRows
     write_rows: WriteRows
 
@@ -81,8 +83,12 @@ class RowChanges:
         """Names of those of which there was a change."""
         return {table for table, _ in self._by_row}
 
-    def hand_over(self, cursor: Cursor) -> None:
-        """Give each consumer what its tables changed; called once, as the last write of the transaction."""
+    def hand_over(self, cursor: Cursor) -> set[str]:
+        """Give each consumer the changes of its tables. Called once, as the last write of rows of the transaction.
+
+        Returns the subjects of those that have written rows.
+        """
+        subjects: set[str] = set()
         # A row that came and went is nobody's business.
         found = [each for each in self._by_row.values() if each.before or each.after]
         for consumer in self.consumers:
@@ -90,6 +96,9 @@ class RowChanges:
             rows = consumer.make_rows([each for each in found if each.row.table in names])
             if rows:
                 consumer.write_rows(cursor, self.cluster_id, rows)
+                if consumer.subject is not None:
+                    subjects.add(consumer.subject)
+        return subjects
 
 
 def _continued(earlier: RowChange, later: RowChange) -> RowChange:

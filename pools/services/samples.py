@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from clusters import choices
 from objects.services.changes import Consumer
 from objects.services.staging import Cursor, copy_rows
 from pools.services.tables import POOLS
@@ -66,4 +67,10 @@ def _write(cursor: Cursor, cluster_id: int, rows: Sequence[Any]) -> None:
     copy_rows(cursor, "pools_poolsample", _SAMPLE, rows)
 
 
-CONSUMER: Final = Consumer("pool samples", (POOLS,), sample_rows, _write)
+CONSUMER: Final = Consumer(
+    "pool samples",
+    tables=(POOLS,),
+    subject=choices.POOLS,
+    make_rows=sample_rows,
+    write_rows=_write,
+)

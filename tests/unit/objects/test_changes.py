@@ -20,7 +20,9 @@ class Kept:
         self.given: list[RowChange] = []
         self.written: list[Any] = []
         self.rows = rows
-        self.consumer = Consumer(table.name, (table,), self.make_rows, self.write_rows)
+        self.consumer = Consumer(
+            table.name, (table,), f"{table.name} page", self.make_rows, self.write_rows
+        )
 
     def make_rows(self, found: Any) -> list[Any]:
         self.given += found
@@ -42,28 +44,29 @@ def change(
     return RowChange(RowName(table.name, 7, (key,), id), at, before, after)
 
 
-def hand_over(*found: RowChange, to: Kept) -> None:
+def hand_over(*found: RowChange, to: Kept) -> set[str]:
     gathered = RowChanges(7, consumers=[to.consumer])
     for each in found:
         gathered.add([each])
-    gathered.hand_over(cast("Any", None))
+    return gathered.hand_over(cast("Any", None))
 
 
 def test_consumer_gets_the_changes_of_its_tables_and_writes_its_rows() -> None:
     kept = Kept(CUPS, ["a row"])
     cup = change(CUPS, "blue", None, {"size": 1}, id=1)
 
-    hand_over(cup, change(SEATS, 1, None, {"guest": "Ada"}), to=kept)
+    subjects = hand_over(cup, change(SEATS, 1, None, {"guest": "Ada"}), to=kept)
 
     assert (kept.given, kept.written) == ([cup], [(7, ["a row"])])
+    assert subjects == {"cups page"}
 
 
-def test_consumer_that_makes_no_rows_writes_nothing() -> None:
+def test_consumer_that_makes_no_rows_writes_nothing_and_touches_no_subject() -> None:
     kept = Kept(CUPS, [])
 
-    hand_over(change(CUPS, "blue", None, {"size": 1}, id=1), to=kept)
+    subjects = hand_over(change(CUPS, "blue", None, {"size": 1}, id=1), to=kept)
 
-    assert (len(kept.given), kept.written) == (1, [])
+    assert (len(kept.given), kept.written, subjects) == (1, [], set())
 
 
 @pytest.mark.parametrize(
