@@ -18,9 +18,8 @@ from dra.values import (
     PoolKey,
     PoolName,
 )
-from objects.services import versions
 from objects.services.staging import Cursor, as_jsonb, as_text
-from objects.services.versions import RowsWhere
+from pools.services.object_rows import record_rows
 from pools.services.tables import ALLOCATIONS
 
 if TYPE_CHECKING:
@@ -41,17 +40,16 @@ def record_claims(
     changes: RowChanges,
 ) -> set[PoolKey]:
     """Bring the allocations of these claims up to date; returns the pools in which one came, went or changed."""
-    found = versions.merge(
+    return record_rows(
         cursor,
         ALLOCATIONS,
         cluster_id,
+        changed,
         [row for each in changed if each.after for row in _rows(each)],
+        object_column="claim_object_id",
         now=now,
-        replaced=RowsWhere("claim_object_id", [each.object_id for each in changed]),
+        changes=changes,
     )
-    changes.add(found)
-    rows = [row for change in found for row in (change.before, change.after) if row]
-    return {PoolKey(DriverName(row["driver"]), PoolName(row["pool_name"])) for row in rows}
 
 
 def _rows(changed: ObjectChange) -> list[tuple[Any, ...]]:

@@ -9,9 +9,8 @@ import msgspec
 
 from dra.parsing import parse_resource_slice
 from dra.values import DriverName, NodeKind, PoolKey, PoolName
-from objects.services import versions
 from objects.services.staging import Cursor, as_jsonb, as_text
-from objects.services.versions import RowsWhere
+from pools.services.object_rows import record_rows
 from pools.services.tables import SLICES
 
 if TYPE_CHECKING:
@@ -103,17 +102,16 @@ def record_slices(
     changes: RowChanges,
 ) -> set[PoolKey]:
     """Bring the rows of these slices up to date; returns the pools that they belonged to or belong to now."""
-    found = versions.merge(
+    return record_rows(
         cursor,
         SLICES,
         cluster_id,
+        changed,
         _rows(changed),
+        object_column="object_id",
         now=now,
-        replaced=RowsWhere("object_id", [each.object_id for each in changed]),
+        changes=changes,
     )
-    changes.add(found)
-    rows = [row for change in found for row in (change.before, change.after) if row]
-    return {_key(row["driver"], row["pool_name"]) for row in rows}
 
 
 def _rows(changed: Sequence[ObjectChange]) -> Iterator[tuple[Any, ...]]:

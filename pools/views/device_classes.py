@@ -13,12 +13,11 @@ from clusters.views.kubectl import kubectl
 from clusters.views.list_page import Asked, Content, list_page
 from clusters.views.live import Live
 from kube.kinds import DEVICE_CLASS
-from objects import queries as object_queries
 from pools.listings.device_class_list import DEVICE_CLASSES
 from pools.models import DeviceClass
 from pools.queries.device_classes import DeviceClassFilter, device_class
+from pools.views.manifests import manifest_of
 from pools.views.shared import ShownProblem, problems_of
-from pools.views.slice_detail import as_yaml
 from ui.formatting import number
 
 
@@ -70,7 +69,6 @@ def device_class_detail(request: HttpRequest, scope: Scope, class_id: int) -> Li
 
 
 def _page(row: DeviceClass, scope: Scope) -> DeviceClassPage:
-    found = object_queries.object_body(scope.snapshot, row.cluster_id, row.object_id)
     return DeviceClassPage(
         id="device-class",
         kind=_("Device class"),
@@ -82,7 +80,7 @@ def _page(row: DeviceClass, scope: Scope) -> DeviceClassPage:
         template="pools/_device_class_facts.html",
         problems=problems_of(row),
         command=kubectl(scope.chosen, "get", "deviceclass", row.name, "-o", "yaml"),
-        manifest=as_yaml(found[1]) if found else "",
+        manifest=manifest_of(row, scope),
         device_class=row,
         implicit_resource=f"deviceclass.resource.kubernetes.io/{row.name}",
     )

@@ -16,7 +16,6 @@ from clusters.views.kubectl import kubectl
 from clusters.views.list_page import Asked, Content, list_page
 from clusters.views.live import Live
 from kube.kinds import NODE
-from objects import queries as object_queries
 from pools.choices import COUNTS
 from pools.listings.node_list import NODES, READINESS
 from pools.models import Allocation, Node, Pool
@@ -29,6 +28,7 @@ from pools.queries.nodes import (
     pools_of_node,
     readiness_counts,
 )
+from pools.views.manifests import manifest_of
 from pools.views.shared import (
     HasCounts,
     ShownProblem,
@@ -37,7 +37,6 @@ from pools.views.shared import (
     named_problems,
     problems_of,
 )
-from pools.views.slice_detail import as_yaml
 from ui.formatting import number
 
 # Allocations that the page names; of more it says how many there are.
@@ -122,7 +121,6 @@ def node_page(row: Node, scope: Scope) -> NodePage:
     held = allocations_of(scope.snapshot, pools)
     holders = list(held[:MOST_HOLDERS])
     count = len(holders) if len(holders) < MOST_HOLDERS else held.count()
-    found = object_queries.object_body(scope.snapshot, row.cluster_id, row.object_id)
     readiness = readiness_of(row, _readiness_words())
     starts = problem_starts(scope.snapshot, pools)
     return NodePage(
@@ -139,7 +137,7 @@ def node_page(row: Node, scope: Scope) -> NodePage:
             *(each for pool in pools for each in named_problems(pool, starts)),
         ),
         command=kubectl(scope.chosen, "describe", "node", row.name),
-        manifest=as_yaml(found[1]) if found else "",
+        manifest=manifest_of(row, scope),
         node=row,
         readiness=readiness,
         pools=[PoolOfNode(pool, counts_of(pool), fits_now(pool)) for pool in pools],

@@ -1,9 +1,7 @@
 """One ResourceSlice as the cluster holds it, in YAML."""
 
-import json
 from dataclasses import dataclass
 
-import yaml
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
@@ -11,9 +9,9 @@ from clusters.queries import Freshness
 from clusters.views.frame import Scope
 from clusters.views.kubectl import kubectl
 from clusters.views.live import Live, live_page
-from objects import queries as object_queries
 from pools import queries
 from pools.models import ResourceSlice
+from pools.views.manifests import manifest_of
 from pools.views.shared import (
     ShownProblem,
     problems_of,
@@ -47,17 +45,11 @@ def slice_detail(request: HttpRequest, scope: Scope, object_id: int) -> Live:
 
 def _slice_page(row: ResourceSlice, scope: Scope) -> SlicePage:
     ids = queries.pools_of_keys(scope.snapshot, row.cluster_id, [(row.driver, row.pool_name)])
-    found = object_queries.object_body(scope.snapshot, row.cluster_id, row.object_id)
     return SlicePage(
         slice=row,
         fresh=scope.fresh[row.cluster_id],
         pool_id=ids.get((row.driver, row.pool_name)),
-        manifest=as_yaml(found[1]) if found else "",
+        manifest=manifest_of(row, scope),
         command=kubectl(scope.chosen, "get", "resourceslice", row.name, "-o", "yaml"),
         problems=problems_of(row),
     )
-
-
-def as_yaml(body: bytes) -> str:
-    """An object as kubectl prints it, in the order of its own fields."""
-    return yaml.safe_dump(json.loads(body), sort_keys=False, allow_unicode=True, width=200)
