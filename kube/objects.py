@@ -8,30 +8,16 @@ import msgspec
 from kube.bodies import Envelope
 
 
-class OwnerReference(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """Whom the object belongs to."""
-
-    api_version: str = ""
-    kind: str = ""
-    name: str = ""
-    uid: str = ""
-    controller: bool | None = None
-
-
 class Metadata(msgspec.Struct, rename="camel", frozen=True):
-    """Times stay text, as sent. A field of the wrong type counts as absent."""
+    """What we read of it. Times stay text, as sent. A field of the wrong type counts as absent."""
 
     name: str = ""
     namespace: str | None = None
     uid: str = ""
     resource_version: str = ""
-    generation: int | None = None
     creation_timestamp: str | None = None
-    deletion_timestamp: str | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
-    owner_references: list[OwnerReference] | None = None
-    finalizers: list[str] | None = None
 
 
 SeenType = Literal["added", "modified", "deleted"]
@@ -52,11 +38,6 @@ class Seen:
     body: bytes  # the whole object as JSON; compact, managedFields and all
     # `body` taken apart, as views into it; saves reading it twice.
     envelope: Envelope = field(repr=False, compare=False)
-
-    @property
-    def spec(self) -> bytes | None:
-        """As JSON; None when absent or null."""
-        return _present(self.envelope.get("spec"))
 
     @property
     def status(self) -> bytes | None:

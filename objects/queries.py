@@ -36,14 +36,6 @@ class Version:
     generation: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class LiveObject:
-    """An object that was live at some moment."""
-
-    object_id: int
-    version: Version
-
-
 def rows(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Rows in binary form, at half the cost of Django's cursor."""
     connection.ensure_connection()
@@ -141,36 +133,6 @@ def version_at(cluster_id: int, object_id: int, *, kind: str, at: datetime) -> V
         (cluster_id, kind, object_id, at),
     )
     return Version(*found[0]) if found else None
-
-
-def live_objects(cluster_id: int, kind: str, *, at: datetime) -> list[LiveObject]:
-    """What was live at a moment, as far as it was known: the latest checkpoint before it, and the log since."""
-    latest = rows(
-        "SELECT max(at) FROM objects_checkpoint WHERE cluster_id = %s AND kind = %s AND at <= %s",
-        (cluster_id, kind, at),
-    )[0][0]
-    found = rows(
-        """
-        SELECT object_id, digest, generation FROM (
-            SELECT DISTINCT ON (object_id) object_id, op, digest, generation FROM (
-                SELECT object_id, at, '' AS op, digest, generation FROM objects_checkpoint
-                WHERE cluster_id = %(cluster)s AND kind = %(kind)s AND at = %(start)s
-                UNION ALL
-                SELECT object_id, at, op, digest, generation FROM objects_objectevent
-                WHERE cluster_id = %(cluster)s AND kind = %(kind)s AND at <= %(at)s
-                  AND at > coalesce(%(start)s::timestamptz, '-infinity')
-            ) versions ORDER BY object_id, at DESC
-        ) newest WHERE op <> ALL(%(deletions)s) ORDER BY object_id
-        """,
-        {  # type: ignore[arg-type]  # stubs know text only
-            "cluster": cluster_id,
-            "kind": kind,
-            "at": at,
-            "start": latest,
-            "deletions": [str(op) for op in DELETIONS],
-        },
-    )
-    return [LiveObject(object_id, Version(digest, gen)) for object_id, digest, gen in found]
 
 
 def living_versions(cluster_id: int, kind: str) -> dict[str, tuple[UUID, int | None, int]]:

@@ -19,10 +19,6 @@ class Schedule:
         self._numbers = itertools.count()
         self._lock = threading.RLock()
 
-    @property
-    def elapsed_seconds(self) -> float:
-        return self._elapsed
-
     def now(self) -> datetime:
         return self._start + timedelta(seconds=self._elapsed)
 

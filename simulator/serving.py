@@ -32,10 +32,6 @@ class Server:
         self._epoch = 0
         self.port = port
 
-    @property
-    def is_up(self) -> bool:
-        return self._listener is not None
-
     def up(self) -> None:
         """Bind and serve; a port of 0 is chosen at the first time and kept."""
         self._listener = _Listener(("127.0.0.1", self.port), self)

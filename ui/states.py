@@ -1,14 +1,13 @@
 """The states of devices as pages show them: one order, one icon, one word, one colour each; and bars made of counts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Final
 
 from django.utils.functional import Promise
 from django.utils.text import format_lazy
-from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from ui.formatting import number
 
@@ -94,17 +93,6 @@ def state_of(code: str) -> State:
     return STATES.get(code) or State(
         "unknown", code, format_lazy("{}: {}", code, STATES["unknown"].meaning)
     )
-
-
-def said_state(code: str) -> State:
-    """The state in the words of the reader's language, made once: a page of rows asks a hundred times."""
-    return _said_state(code, get_language())
-
-
-@lru_cache(maxsize=512)
-def _said_state(code: str, _language: str | None) -> State:
-    found = state_of(code)
-    return replace(found, word=str(found.word), meaning=str(found.meaning))
 
 
 def state_bar(devices: Mapping[str, int | None]) -> StateBar:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
 from dra import shapes
 from dra.findings import UNPUBLISHED
@@ -217,12 +217,6 @@ def report_sections(found: Report) -> dict[str, Iterator[Struct]]:
         "pool_status_requests": map(compared_request_shape, found.status_requests),
         "problems": _problems(found),
     }
-
-
-def report_shape(found: Report) -> dict[str, Any]:
-    """All sections of the report as plain values."""
-    sections = report_sections(found).items()
-    return {name: [to_builtins(entry) for entry in entries] for name, entries in sections}
 
 
 def _claims(found: Report) -> Iterator[InspectedClaim]:

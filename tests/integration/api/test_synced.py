@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from django.test import Client
+from msgspec import to_builtins
 
 from clusters import services as cluster_services
 from clusters.choices import Source
@@ -62,9 +63,9 @@ def test_stored_objects_have_the_shapes_that_inspect_gives_them(
     dump = tmp_path / "dump.json"
     kinds = ("ResourceSlice", "ResourceClaim", "DeviceTaintRule")
     dump.write_text(json.dumps([obj for kind in kinds for obj in simulator.objects(kind)]))
-    inspected = report.report_shape(
-        report.report(command.read_dump([dump]), release=Release(1, 37), is_complete=True)
-    )
+    found = report.report(command.read_dump([dump]), release=Release(1, 37), is_complete=True)
+    sections = report.report_sections(found)
+    inspected = {name: list(map(to_builtins, sections[name])) for name in ("pools", "devices")}
 
     services.sync_cluster(cluster.pk, seconds=0, clock=clock)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import uuid
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -12,7 +13,7 @@ from django.db import IntegrityError, connection, transaction
 from objects import queries
 from objects.choices import Op
 from objects.models import Body, BodyDictionary, KubeObject, ObjectEvent
-from objects.queries import LiveObject, Version
+from objects.queries import Version
 from objects.services import bodies, keeping
 from objects.services.log import NewEvent, ObjectChange, record_events, record_missing
 from objects.services.partitions import (
@@ -186,24 +187,19 @@ def test_object_body_puts_the_pool_generation_back(cluster: Cluster) -> None:
     assert json.loads(found[1])["spec"]["pool"] == {"name": "p", "generation": 7}
 
 
-def test_live_objects_is_the_checkpoint_and_the_log_since(cluster: Cluster) -> None:
-    record(cluster, event("a", text="1"), event("b", text="1"))
-    ids = {row.name: row.id for row in KubeObject.objects.filter(cluster=cluster)}
+def test_version_at_is_that_of_the_log_or_else_of_the_checkpoint_before(cluster: Cluster) -> None:
+    older, newer = event("a", text="1"), event("a", op=Op.MODIFIED, text="2")
+    record(cluster, older, event("b", text="1"))
     written = keeping.write_checkpoint(cluster.pk, "DeviceClass", now=NOON + HOUR)
-    newer = event("a", op=Op.MODIFIED, text="2")
     record(cluster, newer, now=NOON + 2 * HOUR)
-    record(cluster, event("b", op=Op.DELETED), now=NOON + 3 * HOUR)
-
-    at_first = queries.live_objects(cluster.pk, "DeviceClass", at=NOON)
-    before = queries.live_objects(cluster.pk, "DeviceClass", at=NOON - HOUR)
-    later = queries.live_objects(cluster.pk, "DeviceClass", at=NOON + 2 * HOUR)
-    latest = queries.live_objects(cluster.pk, "DeviceClass", at=NOON + 4 * HOUR)
+    ObjectEvent.objects.filter(cluster=cluster, at__lt=NOON + HOUR).delete()
+    object_id = KubeObject.objects.get(cluster=cluster, name="a").id
+    version_at = partial(queries.version_at, cluster.pk, object_id, kind="DeviceClass")
 
     assert written == 2
-    assert [each.object_id for each in at_first] == sorted(ids.values())
-    assert before == []
-    assert LiveObject(ids["a"], Version(newer.digest, None)) in later
-    assert latest == [LiveObject(ids["a"], Version(newer.digest, None))]
+    assert version_at(at=NOON) is None
+    assert version_at(at=NOON + HOUR) == Version(older.digest, None)
+    assert version_at(at=NOON + 2 * HOUR) == Version(newer.digest, None)
 
 
 @pytest.mark.parametrize(

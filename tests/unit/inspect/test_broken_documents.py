@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from dradash.inspect.documents import read_text
 from dradash.inspect.reading import Document, ListHead, Unreadable
-from dradash.inspect.report import Dump, report, report_shape
+from dradash.inspect.report import Dump, report, report_sections
 from dradash.inspect.text import report_text
 from tests.series import for_each
 from tests.unit.inspect.cases import run
@@ -112,7 +113,10 @@ def test_any_objects_are_reported(bodies: list[dict[str, Any]]) -> None:
     for_each(bodies, lambda body: dump.add(Document(body, "dump.yaml:1")))
     found = report(dump, release=None, is_complete=True)
 
-    assert set(report_shape(found)) == {
+    sections = {
+        name: list(map(to_builtins, rows)) for name, rows in report_sections(found).items()
+    }
+    assert set(sections) == {
         "pools",
         "devices",
         "counters",

@@ -41,9 +41,9 @@ def test_action_that_plans_another_within_the_step_sees_it_run() -> None:
 
 def test_every_repeats_until_the_end_of_the_step() -> None:
     schedule = Schedule(NOON)
-    seen: list[float] = []
-    schedule.every(10, lambda: seen.append(schedule.elapsed_seconds))
+    seen: list[str] = []
+    schedule.every(10, lambda: seen.append(schedule.stamp()))
 
     schedule.step(35)
 
-    assert seen == [10, 20, 30]
+    assert seen == ["2026-11-29T12:00:10Z", "2026-11-29T12:00:20Z", "2026-11-29T12:00:30Z"]
