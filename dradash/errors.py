@@ -4,7 +4,7 @@ import sys
 
 import psycopg
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
+from django.core.exceptions import BadRequest, RequestDataTooBig, TooManyFieldsSent
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -14,7 +14,6 @@ from django.views import csrf, defaults
 
 from api import problems as api
 from clusters.views.frame import moment_of
-from dradash.middleware import NotUTF8
 from ui.moments import moment_text
 from ui.past import set_in_the_past
 
@@ -22,6 +21,10 @@ API_PATH = "/api/"
 RETRY_AFTER_SECONDS = 5
 # Django's names, and the driver's own where a query goes past Django.
 UNREACHABLE = (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
+
+
+class NotUTF8(BadRequest):
+    """A query string whose bytes are no text."""
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

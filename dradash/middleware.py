@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from urllib.parse import unquote_to_bytes
 
-from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from dradash import probes
+from dradash import errors, probes
 from dradash.database_watch import watched_database
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
@@ -49,10 +48,6 @@ def database_watch(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
-class NotUTF8(BadRequest):
-    """A query string whose bytes are no text."""
-
-
 def readable_parameters(get_response: GetResponse) -> GetResponse:
     """Refuse a query string with too many parameters, or that is no text, here, where Django makes 400 of it.
 
@@ -65,8 +60,9 @@ def readable_parameters(get_response: GetResponse) -> GetResponse:
         query = str(request.META.get("QUERY_STRING", "")).encode("latin-1", "replace")
         try:
             unquote_to_bytes(query).decode()
-        except UnicodeDecodeError as error:
-            raise NotUTF8 from error
+        except UnicodeDecodeError:
+            # Answered here: Django would log a traceback for each, which is nothing of ours.
+            return errors.bad_request(request, errors.NotUTF8())
         request.GET  # noqa: B018 -- reading is what is refused
         return get_response(request)
 

@@ -122,10 +122,11 @@ def test_too_many_parameters_of_the_api_are_a_problem_document(
 )
 @pytest.mark.parametrize("address", ["/pools/", "/nothing", "/accounts/login/"])
 def test_parameter_that_is_no_text_is_refused_in_words(
-    stranger: Client, address: str, query: str
+    stranger: Client, caplog: pytest.LogCaptureFixture, address: str, query: str
 ) -> None:
     answer = stranger.get(f"{address}?{query}")
 
+    assert [each for each in caplog.records if each.exc_info] == []
     assert (answer.status_code, answer["Cache-Control"], told(answer)) == (400, "no-store", [])
     assert "A parameter is no text. Write it in UTF-8." in answer.content.decode()
 
