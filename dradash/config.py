@@ -164,7 +164,9 @@ def postgres_settings(
     limits = (
         f"-c statement_timeout={statement_timeout_seconds}s "
         f"-c lock_timeout={lock_timeout_seconds}s "
-        "-c idle_in_transaction_session_timeout=300s"
+        "-c idle_in_transaction_session_timeout=300s "
+        # To compile a query of a page takes longer than to run it.
+        "-c jit=off"
     )
     return {
         "ENGINE": "django.db.backends.postgresql",

@@ -130,7 +130,7 @@ def test_postgres_settings_keep_what_libpq_is_told() -> None:
             "sslmode": "verify-full",
             "options": (
                 "-c statement_timeout=60s -c lock_timeout=10s "
-                "-c idle_in_transaction_session_timeout=300s"
+                "-c idle_in_transaction_session_timeout=300s -c jit=off"
             ),
             "prepare_threshold": None,
         },
