@@ -92,7 +92,8 @@ class Device(Struct, frozen=True, kw_only=True):
     slice_url: Annotated[
         Url | None,
         Meta(
-            description="Where this API has the ResourceSlice that publishes it; null: none does any more."
+            description="Where this API has the ResourceSlice that publishes it; null: none does any more.",
+            extra={"csv": False},
         ),
     ]
     vanished_at: Annotated[

@@ -375,6 +375,15 @@ def test_list_with_a_forged_cursor_is_refused(refused: Any, cursor: str) -> None
     assert (status, [each["parameter"] for each in problem["errors"]]) == (400, ["cursor"])
 
 
+def test_device_list_as_csv_has_no_links(api: Client) -> None:
+    response = api.get("/api/v1/devices/?format=csv")
+
+    assert response.getvalue().decode().strip() == (
+        "id,cluster,driver,pool,device,node,generation,state,partly_used,attributes,capacity,taints,"
+        "problems,vanished_at,observed_at"
+    )
+
+
 def test_pool_list_as_csv_has_every_row_and_no_formula(api: Client) -> None:
     cluster = api_rows.cluster()
     api_rows.pool(cluster, "=HYPERLINK(1)")
