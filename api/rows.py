@@ -9,6 +9,7 @@ from api.coverage import Coverage
 from api.links import Links
 from dra import series, shapes
 from pools import models
+from pools.choices import COUNTS
 from pools.queries import History, HistoryPoint, PoolIds, capacity_of
 from ui.words import all_words_of, reason_of, words_of
 
@@ -42,16 +43,7 @@ def pool(row: models.Pool, coverage: Coverage, links: Links) -> shapes.Pool:
 
 
 def device_counts(row: models.Pool) -> shapes.DeviceCounts:
-    return shapes.DeviceCounts(
-        total=row.devices_total,
-        seen=row.devices_seen,
-        allocated=row.devices_allocated,
-        partly_used=row.devices_partly_used,
-        unavailable=row.devices_unavailable,
-        blocked=row.devices_blocked,
-        available=row.devices_available,
-        admin_access=row.devices_admin_access,
-    )
+    return shapes.DeviceCounts(**{name: getattr(row, f"devices_{name}") for name in COUNTS})
 
 
 def device(row: models.Device, coverage: Coverage, links: Links) -> shapes.Device:
@@ -253,14 +245,7 @@ def _point(found: HistoryPoint) -> shapes.HistoryPoint:
 
 
 def _figures(found: series.Figures) -> shapes.HistoryFigures:
-    return shapes.HistoryFigures(
-        total=found.total,
-        allocated=found.allocated,
-        partly_used=found.partly_used,
-        unavailable=found.unavailable,
-        blocked=found.blocked,
-        available=found.available,
-    )
+    return shapes.HistoryFigures(**{name: getattr(found, name) for name in series.FIGURES})
 
 
 def _capacity(stored: list[Any]) -> list[shapes.Capacity]:

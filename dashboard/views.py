@@ -18,6 +18,7 @@ from clusters.views.emptiness import Emptiness, emptiness
 from clusters.views.frame import Scope
 from clusters.views.live import Live, live_page
 from dashboard.sparklines import Point, Sparkline, sparkline
+from dra.series import FIGURES
 from pools import queries
 from pools.models import Allocation
 from pools.queries import DriverFigures, PoolFilter, UnavailableDevices
@@ -33,7 +34,6 @@ _YOUNG = timedelta(hours=3)
 # A line of a day does not change within this.
 _TREND_SECONDS = 60
 _SHOWN_FITS = 4
-_STATES = ("allocated", "partly_used", "available", "blocked", "unavailable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +137,7 @@ def overview_page(scope: Scope) -> OverviewPage:
 
 def _known_devices(figures: Sequence[DriverFigures]) -> dict[str, int | None]:
     """For a bar: what is known of each state; the rest of what is seen is unknown. The total only where all know it."""
-    known: dict[str, int | None] = {
-        name: sum(each.known[name] for each in figures) for name in _STATES
-    }
+    known = {name: sum(each.known[name] for each in figures) for name in FIGURES}
     totals = [each.total for each in figures]
     seen = sum(each.seen for each in figures)
     return {**known, "seen": seen, "total": None if None in totals else seen}

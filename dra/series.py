@@ -1,15 +1,14 @@
 """A pool's figures over time: a step function from samples, cut by gaps, and averaged over steps."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-
-FIGURES = ("total", "allocated", "partly_used", "unavailable", "blocked", "available")
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The six figures in the order of FIGURES; None is unknown."""
+    """What is kept of a pool's devices over time; None is unknown. What is stored by place is in this order."""
 
     total: float | None = None
     allocated: float | None = None
@@ -18,6 +17,9 @@ class Figures:
     blocked: float | None = None
     available: float | None = None
 
+
+FIGURES: Final = tuple(field.name for field in fields(Figures))
+"""Their names, which are columns of samples too, and after `devices_` of pools."""
 
 UNKNOWN = Figures()
 

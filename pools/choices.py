@@ -1,19 +1,13 @@
+from dataclasses import fields
 from enum import IntEnum
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-# Figures of a pool, each a column after `devices_`, in the order of the REST API.
-COUNTS = (
-    "total",
-    "seen",
-    "allocated",
-    "partly_used",
-    "unavailable",
-    "blocked",
-    "available",
-    "admin_access",
-)
+from dra.values import DeviceCounts
+
+# Of a pool's devices, each a column after `devices_`.
+COUNTS = tuple(field.name for field in fields(DeviceCounts))
 
 
 class DeviceState(models.TextChoices):

@@ -430,7 +430,7 @@ class PoolSample(models.Model):
 class PoolHour(models.Model):
     """One hour of one pool: least, most and time-weighted mean of each figure. Partitioned by month.
 
-    Arrays are in the order total, allocated, partly used, unavailable, blocked, available; None is unknown all hour long.
+    Arrays are in the order of `dra.series.FIGURES`; None is unknown all hour long.
     """
 
     pk = models.CompositePrimaryKey("cluster_id", "pool_id", "hour")

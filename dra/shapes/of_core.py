@@ -7,6 +7,8 @@ of them; a version is text, and a type that is not known is the raw object.
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec import convert
+
 from dra import values
 from dra.catalogue import Statement
 from dra.compare import Difference
@@ -51,16 +53,7 @@ def device_figures(device: values.AssessedDevice) -> devices.DeviceFigures:
 
 def counts_shape(counts: values.DeviceCounts) -> parts.DeviceCounts:
     """Devices by state."""
-    return parts.DeviceCounts(
-        total=counts.total,
-        seen=counts.seen,
-        allocated=counts.allocated,
-        partly_used=counts.partly_used,
-        unavailable=counts.unavailable,
-        blocked=counts.blocked,
-        available=counts.available,
-        admin_access=counts.admin_access,
-    )
+    return convert(counts, parts.DeviceCounts, from_attributes=True)
 
 
 def node_selection_shape(node: values.NodeSelection) -> parts.NodeSelection:

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db import connection
 from django.db.models import F, Func, JSONField, Value
 
+from dra.series import FIGURES
 from pools.models import Pool
 from ui.snapshot import Snapshot
 
@@ -42,8 +43,8 @@ def partition_figures(
 
 
 # Of old clusters the hours that are over; of young ones, which have none yet, each change since their beginning, summed up.
-_AVAILABILITY = """
-SELECT h.cluster_id, p.driver, h.hour AS at, sum((h.mean->>5)::float8) AS available
+_AVAILABILITY = f"""
+SELECT h.cluster_id, p.driver, h.hour AS at, sum((h.mean->>{FIGURES.index("available")})::float8) AS available
 FROM pools_poolhour h JOIN pools_pool p ON p.cluster_id = h.cluster_id AND p.id = h.pool_id
 WHERE h.cluster_id = ANY(%(old)s) AND h.hour >= %(start)s AND h.hour < %(end)s
 GROUP BY 1, 2, 3
@@ -55,7 +56,7 @@ SELECT cluster_id, driver, at, sum(sum(delta)) OVER (PARTITION BY cluster_id, dr
     WHERE s.cluster_id = ANY(%(young)s) AND s.at >= %(start)s AND s.at <= %(end)s
 ) changes GROUP BY 1, 2, 3
 ORDER BY 1, 2, 3
-"""
+"""  # noqa: S608 -- made of constants
 
 
 def availability(

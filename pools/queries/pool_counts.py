@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import connection
 
+from dra.series import FIGURES
 from pools.choices import Severity
 from pools.models import Pool
 from pools.queries.conditions import pool_condition
@@ -58,13 +59,12 @@ class PoolCounts:
     facets: Mapping[str, list[Facet]]
 
 
-_SUMS = ("total", "allocated", "partly_used", "unavailable", "blocked", "available")
 # The columns that the statement reads.
 _OF_DRIVERS = (
-    "cluster_id", "driver", "vanished_at", "severity", "devices_seen", *(f"devices_{name}" for name in _SUMS)
+    "cluster_id", "driver", "vanished_at", "severity", "devices_seen", *(f"devices_{name}" for name in FIGURES)
 )  # fmt: skip
 _OF_FACETS = (*_OF_DRIVERS, "id", "problem_codes", "partitions", "is_complete", "is_valid")
-# `sums` and `known` are in the order of _SUMS.
+# `sums` and `known` are in the order of FIGURES.
 _BY_DRIVER = """
 WITH matching AS ({rows})
 SELECT c.name AS cluster_name, by_driver.* {facets}
@@ -72,10 +72,7 @@ FROM (
     SELECT cluster_id, driver, vanished_at IS NULL AS is_published, count(*) AS pools,
         count(*) FILTER (WHERE devices_available > 0) AS usable,
         count(*) FILTER (WHERE severity >= %s) AS troubled, coalesce(sum(devices_seen), 0) AS seen,
-        ARRAY[sum(devices_total), sum(devices_allocated), sum(devices_partly_used), sum(devices_unavailable),
-            sum(devices_blocked), sum(devices_available)] AS sums,
-        ARRAY[count(devices_total), count(devices_allocated), count(devices_partly_used), count(devices_unavailable),
-            count(devices_blocked), count(devices_available)] AS known
+        ARRAY[{sums}] AS sums, ARRAY[{known}] AS known
     FROM matching GROUP BY cluster_id, driver, is_published
 ) AS by_driver JOIN clusters_cluster c ON c.id = by_driver.cluster_id
 ORDER BY c.name, by_driver.driver
@@ -127,16 +124,23 @@ def _rows(wanted: PoolFilter, *, columns: tuple[str, ...], facets: str) -> list[
     matching, parameters = pools.query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(
-            _BY_DRIVER.format(rows=matching, facets=facets), (*parameters, Severity.WARNING)
+            _BY_DRIVER.format(
+                rows=matching, facets=facets, sums=_of_each("sum"), known=_of_each("count")
+            ),
+            (*parameters, Severity.WARNING),
         )
         names = [column.name for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
+def _of_each(aggregate: str) -> str:
+    return ", ".join(f"{aggregate}(devices_{name})" for name in FIGURES)
+
+
 def _driver_figures(row: Mapping[str, Any]) -> DriverFigures:
     pools = row["pools"]
-    known = dict(zip(_SUMS, row["known"], strict=True))
-    sums = dict(zip(_SUMS, row["sums"], strict=True))
+    known = dict(zip(FIGURES, row["known"], strict=True))
+    sums = dict(zip(FIGURES, row["sums"], strict=True))
     return DriverFigures(
         cluster_id=row["cluster_id"],
         cluster_name=row["cluster_name"],
@@ -145,6 +149,6 @@ def _driver_figures(row: Mapping[str, Any]) -> DriverFigures:
         pools_with_unknown_total=pools - known["total"],
         pools_with_problems=row["troubled"],
         seen=row["seen"],
-        known={name: sums[name] or 0 for name in _SUMS},
-        **{name: sums[name] if known[name] == pools else None for name in _SUMS},
+        known={name: sums[name] or 0 for name in FIGURES},
+        **{name: sums[name] if known[name] == pools else None for name in FIGURES},
     )

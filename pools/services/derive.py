@@ -29,7 +29,7 @@ from objects import queries
 from objects.services import versions
 from objects.services.staging import Cursor, as_jsonb, as_text
 from objects.services.versions import RowsWhere
-from pools.choices import Severity
+from pools.choices import COUNTS, Severity
 from pools.services import devices
 from pools.services.allocations import allocations_of_pools
 from pools.services.devices import DerivedPool
@@ -290,7 +290,6 @@ def _pool_ids(cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey]) -> dict[
 
 
 def _pool_row(pool: AssessedPool) -> tuple[Any, ...]:
-    counts = pool.counts
     return (
         as_text(pool.key.driver),
         as_text(pool.key.pool),
@@ -302,14 +301,7 @@ def _pool_row(pool: AssessedPool) -> tuple[Any, ...]:
         pool.node.kind,
         None if pool.node.node_name is None else as_text(pool.node.node_name),
         as_text(pool.node.text),
-        counts.total,
-        counts.seen,
-        counts.allocated,
-        counts.partly_used,
-        counts.unavailable,
-        counts.blocked,
-        counts.available,
-        counts.admin_access,
+        *(getattr(pool.counts, name) for name in COUNTS),
         as_jsonb([shapes.partition_shape(item) for item in pool.partitions]),
         as_jsonb(shapes.capacity_shape(pool.capacity)),
         as_jsonb(_problems(pool.problems)),

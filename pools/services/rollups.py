@@ -8,6 +8,7 @@ from typing import Final
 from django.db import transaction
 
 from clusters import registry
+from dra.series import FIGURES
 from objects.services.partitions import Partitioned
 from objects.services.staging import Cursor, open_cursor
 
@@ -17,11 +18,10 @@ HOURS: Final = (Partitioned("pools_poolhour", by="month"),)
 _HOUR: Final = timedelta(hours=1)
 # A transaction that is under way may still write a sample of the hour before.
 _SETTLED_AFTER: Final = timedelta(minutes=2)
-_FIGURES: Final = ("total", "allocated", "partly_used", "unavailable", "blocked", "available")
 
 
 def _array(expression: str) -> str:
-    return f"jsonb_build_array({', '.join(expression.format(name) for name in _FIGURES)})"
+    return f"jsonb_build_array({', '.join(expression.format(name) for name in FIGURES)})"
 
 
 _ROLL_UP: Final = f"""
@@ -52,11 +52,11 @@ WITH known AS (
 )
 INSERT INTO pools_poolhour (cluster_id, pool_id, hour, known_seconds, least, most, mean)
 SELECT %(cluster)s, pool_id, %(start)s,
-    round(sum(seconds) FILTER (WHERE num_nonnulls({", ".join(_FIGURES)}) > 0)),
+    round(sum(seconds) FILTER (WHERE num_nonnulls({", ".join(FIGURES)}) > 0)),
     {_array("min({0})")}, {_array("max({0})")},
     {_array("(sum({0} * seconds) / nullif(sum(seconds) FILTER (WHERE {0} IS NOT NULL), 0))::float8")}
 FROM pieces WHERE seconds > 0 GROUP BY pool_id
-HAVING sum(seconds) FILTER (WHERE num_nonnulls({", ".join(_FIGURES)}) > 0) >= 0.5
+HAVING sum(seconds) FILTER (WHERE num_nonnulls({", ".join(FIGURES)}) > 0) >= 0.5
 ON CONFLICT DO NOTHING
 """  # noqa: S608 -- made of constants
 
@@ -94,18 +94,22 @@ def _floor(moment: datetime) -> datetime:
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
+_RENEW: Final = f"""
+INSERT INTO pools_poolsample (
+    cluster_id, pool_id, at, generation, is_complete, has_vanished, {", ".join(FIGURES)}
+)
+SELECT cluster_id, id, greatest(%(now)s, since + interval '1 microsecond'), generation, is_complete, false,
+    {", ".join(f"devices_{name}" for name in FIGURES)}
+FROM pools_pool p WHERE cluster_id = %(cluster)s AND vanished_at IS NULL AND NOT EXISTS (
+    SELECT FROM pools_poolsample s
+    WHERE s.cluster_id = p.cluster_id AND s.pool_id = p.id AND s.at > %(now)s - interval '1 day'
+)
+ON CONFLICT DO NOTHING
+"""  # noqa: S608 -- made of constants
+
+
 def renew_samples(cluster_id: int, *, now: datetime) -> int:
     """A sample of each pool that has had none for a day, so that its figures outlive the partition of their latest change."""
     with open_cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO pools_poolsample (cluster_id, pool_id, at, generation, is_complete, has_vanished,"
-            " total, allocated, partly_used, unavailable, blocked, available)"
-            " SELECT cluster_id, id, greatest(%(now)s, since + interval '1 microsecond'), generation,"
-            " is_complete, false, devices_total, devices_allocated, devices_partly_used,"
-            " devices_unavailable, devices_blocked, devices_available FROM pools_pool p"
-            " WHERE cluster_id = %(cluster)s AND vanished_at IS NULL AND NOT EXISTS ("
-            "  SELECT FROM pools_poolsample s WHERE s.cluster_id = p.cluster_id AND s.pool_id = p.id"
-            "  AND s.at > %(now)s - interval '1 day') ON CONFLICT DO NOTHING",
-            {"cluster": cluster_id, "now": now},
-        )
+        cursor.execute(_RENEW, {"cluster": cluster_id, "now": now})
         return cursor.rowcount

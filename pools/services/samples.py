@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from clusters import choices
+from dra.series import FIGURES
 from objects.services.changes import Consumer
 from objects.services.staging import Cursor, copy_rows
 from pools.services.tables import POOLS
@@ -21,23 +22,9 @@ _SAMPLE: Final = {
     "generation": "int8",
     "is_complete": "bool",
     "has_vanished": "bool",
-    "total": "int4",
-    "allocated": "int4",
-    "partly_used": "int4",
-    "unavailable": "int4",
-    "blocked": "int4",
-    "available": "int4",
+    **dict.fromkeys(FIGURES, "int4"),
 }
-_FIGURES: Final = (
-    "generation",
-    "is_complete",
-    "devices_total",
-    "devices_allocated",
-    "devices_partly_used",
-    "devices_unavailable",
-    "devices_blocked",
-    "devices_available",
-)
+_SAMPLED: Final = ("generation", "is_complete", *(f"devices_{name}" for name in FIGURES))
 
 
 def sample_rows(changes: Sequence[RowChange]) -> list[tuple[Any, ...]]:
@@ -50,16 +37,16 @@ def sample_rows(changes: Sequence[RowChange]) -> list[tuple[Any, ...]]:
 
 
 def _differ(before: Row, after: Row) -> bool:
-    return any(before[name] != after[name] for name in _FIGURES)
+    return any(before[name] != after[name] for name in _SAMPLED)
 
 
 def _sample(change: RowChange) -> tuple[Any, ...]:
     of, at = change.row, change.at
     if change.after is not None:
-        generation, is_complete, *figures = (change.after[name] for name in _FIGURES)
+        generation, is_complete, *figures = (change.after[name] for name in _SAMPLED)
         return (of.cluster_id, of.id, at, generation, is_complete, False, *figures)
     generation = change.before["generation"] if change.before else None
-    return (of.cluster_id, of.id, at, generation, False, True, *(None,) * 6)
+    return (of.cluster_id, of.id, at, generation, False, True, *(None for _ in FIGURES))
 
 
 def _write(cursor: Cursor, cluster_id: int, rows: Sequence[Any]) -> None:

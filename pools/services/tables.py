@@ -3,6 +3,7 @@
 from typing import Final
 
 from objects.services.versions import VersionedTable
+from pools.choices import COUNTS
 
 POOLS: Final = VersionedTable(
     "pools_pool",
@@ -16,14 +17,7 @@ POOLS: Final = VersionedTable(
         "node_kind": "text",
         "node_name": "text",
         "node_selection": "text",
-        "devices_total": "int4",
-        "devices_seen": "int4",
-        "devices_allocated": "int4",
-        "devices_partly_used": "int4",
-        "devices_unavailable": "int4",
-        "devices_blocked": "int4",
-        "devices_available": "int4",
-        "devices_admin_access": "int4",
+        **{f"devices_{name}": "int4" for name in COUNTS},
         "partitions": "jsonb",
         "capacity": "jsonb",
         "problems": "jsonb",
@@ -36,14 +30,8 @@ POOLS: Final = VersionedTable(
         "is_complete": "false",
         "slices_seen": "0",
         "slices_expected": "NULL",
-        "devices_total": "NULL",
+        **{f"devices_{name}": "NULL" for name in COUNTS},
         "devices_seen": "0",
-        "devices_allocated": "NULL",
-        "devices_partly_used": "NULL",
-        "devices_unavailable": "NULL",
-        "devices_blocked": "NULL",
-        "devices_available": "NULL",
-        "devices_admin_access": "NULL",
         "partitions": "'[]'",
         "capacity": "'[]'",
         "problems": "'[]'",

@@ -19,7 +19,6 @@ _POINTS = 300
 _EXACT = timedelta(hours=2)
 # A chart that names more of what happened hides the chart.
 _MOST_MARKS = 12
-_STATES = ("allocated", "partly_used", "available", "blocked", "unavailable")
 
 
 def default_range(pool: Pool, *, now: datetime) -> str:
@@ -55,7 +54,7 @@ def pool_chart(
         start=start,
         end=end,
         moments=[point.at for point in points],
-        series=state_series({name: values[name] for name in _STATES}),
+        series=state_series(values),
         marks=[_mark(change) for change in marked[:_MOST_MARKS]],
         gaps=merged_gaps(history.gap_rows, end=end),
         at=snapshot.at,
