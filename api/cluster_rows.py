@@ -35,6 +35,7 @@ def _members(row: models.Cluster, coverage: Coverage, links: Links) -> dict[str,
         "context": row.context or None,
         "server": row.url or None,
         "watched": row.is_watched,
+        "replaced_at": row.replaced_at,
         "paused": row.is_paused,
         "pool_status_requests": row.pool_status_mode,
         "reach": shapes.ClusterReach(

@@ -19,7 +19,7 @@ from clusters.queries import Freshness
 from ui.snapshot import Snapshot
 
 # Counted up when shapes change, so that no reader keeps an answer of the old shape.
-SHAPES = 4
+SHAPES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Coverage:
         return self.of(
             number
             for number, each in self.clusters.items()
-            if each.name in names or str(number) in names
+            if each.address_name in names or str(number) in names
         )
 
     def of(self, cluster_ids: Iterable[int]) -> Self:
@@ -113,6 +113,7 @@ def _state(fresh: Freshness, subjects: Sequence[str], *, now: datetime) -> tuple
     return (
         fresh.cluster_id,
         fresh.cluster_name,
+        fresh.replaced_at,
         [fresh.revisions.get(subject, 0) for subject in (CLUSTER, *subjects)],
         fresh.observed_at is None,
         fresh.is_stale(now),

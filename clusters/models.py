@@ -11,7 +11,8 @@ from clusters.choices import PoolStatusMode, Reach, ReadState, Source
 class Cluster(models.Model):
     """One Kubernetes cluster that is, or was, watched."""
 
-    name = models.TextField(unique=True)
+    # Of the configuration. One that is made anew has the name of the one before, of which `replaced_at` then tells.
+    name = models.TextField()
     source = models.CharField(max_length=16, choices=Source)
     kubeconfig_path = models.TextField(blank=True)
     context = models.TextField(blank=True)
@@ -41,6 +42,8 @@ class Cluster(models.Model):
     replaces = models.OneToOneField(
         "self", on_delete=models.SET_NULL, null=True, related_name="replaced_by"
     )
+    # Since when another cluster has its name; None: none has.
+    replaced_at = models.DateTimeField(null=True)
 
     # What `queries.clusters` and `all_clusters` read beside the row: revisions, and how far each kind was read, ordered by kind.
     revision_subjects: list[str]
@@ -48,13 +51,21 @@ class Cluster(models.Model):
     known_kinds: list[ClusterKind]
 
     class Meta:
-        ordering = ("name",)
+        ordering = ("name", "id")
         constraints = (
+            models.UniqueConstraint(
+                name="cluster_name_once", fields=("name",), condition=Q(replaced_at__isnull=True)
+            ),
             models.CheckConstraint(name="cluster_name_not_empty", condition=~Q(name="")),
         )
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def address_name(self) -> str:
+        """What addresses call it: its name, or its number once another cluster has the name."""
+        return self.name if self.replaced_at is None else str(self.pk)
 
 
 class Revision(models.Model):

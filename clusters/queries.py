@@ -24,6 +24,9 @@ class Freshness:
 
     cluster_id: int
     cluster_name: str
+    # What addresses call the cluster, and since when another one has its name.
+    address_name: str
+    replaced_at: datetime | None
     # The latest moment for which all that the figures need was known; None: never yet.
     observed_at: datetime | None
     # resourceVersion by kind.
@@ -110,8 +113,8 @@ def cluster(snapshot: Snapshot, cluster_id: int) -> Cluster:
 
 
 def clusters_named(text: str) -> Q:
-    """Rows of a cluster that is given by its name or its number."""
-    named = Q(cluster__name=text)
+    """Rows of a cluster that is given by its name or its number; a name is that of the cluster that has it now, or had it then."""
+    named = Q(cluster__name=text, cluster__replaced_at=None)
     is_number = text.isascii() and text.isdigit() and len(text) < 18
     return named | Q(cluster_id=int(text)) if is_number else named
 
@@ -131,6 +134,8 @@ def _freshness(found: Cluster) -> Freshness:
     return Freshness(
         cluster_id=found.pk,
         cluster_name=found.name,
+        address_name=found.address_name,
+        replaced_at=found.replaced_at,
         observed_at=min(known) if is_whole else None,
         resource_versions={k.kind: k.resource_version for k in read if k.resource_version},
         is_simulated=found.source == Source.SIMULATED,

@@ -69,7 +69,7 @@ def _ensure_cluster(wanted: WatchedCluster, *, now: datetime) -> Cluster:
         "is_watched": True,
     }
     cluster, is_new = Cluster.objects.get_or_create(
-        name=wanted.name, defaults={**fields, "created_at": now}
+        name=wanted.name, replaced_at=None, defaults={**fields, "created_at": now}
     )
     if not is_new and any(getattr(cluster, name) != value for name, value in fields.items()):
         _set(cluster.pk, **fields)
@@ -91,7 +91,7 @@ def _ensure_kinds(cluster: Cluster) -> None:
 def recognise(cluster_id: int, found: Identity, *, now: datetime) -> bool:
     """Whether this is the cluster whose data we have; if it is another one, that begins anew under the name.
 
-    What is known of the earlier one stays readable, under a name that says until when it was there.
+    What is known of the earlier one stays readable; it says since when another cluster has its name.
     """
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster_id)
@@ -106,13 +106,9 @@ def recognise(cluster_id: int, found: Identity, *, now: datetime) -> bool:
 
 
 def _put_aside(row: Cluster, found: Identity, *, now: datetime) -> None:
-    name = row.name
-    Cluster.objects.filter(pk=row.pk).update(
-        name=f"{name} (until {now:%Y-%m-%d %H:%M:%S})",
-        is_watched=False,
-    )
+    Cluster.objects.filter(pk=row.pk).update(replaced_at=now, is_watched=False)
     successor = Cluster.objects.create(
-        name=name,
+        name=row.name,
         source=row.source,
         kubeconfig_path=row.kubeconfig_path,
         context=row.context,

@@ -148,16 +148,15 @@ def _problem_count(figures: Sequence[DriverFigures]) -> int:
 
 
 def _unavailable_line(found: UnavailableDevices, scope: Scope) -> UnavailableLine:
-    name = scope.name_of(found.cluster_id)
     asked = {
-        "cluster": name,
+        "cluster": scope.fresh[found.cluster_id].address_name,
         "driver": found.driver,
         "state": "unavailable",
         "taint": found.taint_key,
     }
     return UnavailableLine(
         found=found,
-        cluster_name=name,
+        cluster_name=scope.name_of(found.cluster_id),
         url=_list_url("pools:device_list", **asked),
         rules=tuple(
             (rule, _list_url("pools:device_list", **asked, taint_rule=rule))
@@ -198,7 +197,7 @@ def _driver_line(
 ) -> DriverLine:
     fresh = scope.fresh[figures.cluster_id]
     key = (figures.cluster_id, figures.driver)
-    asked = {"cluster": figures.cluster_name, "driver": figures.driver}
+    asked = {"cluster": fresh.address_name, "driver": figures.driver}
     points = [*trends.get(key, ()), Point(scope.moment, figures.available)]
     return DriverLine(
         figures=figures,

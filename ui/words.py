@@ -1,12 +1,14 @@
 """Words of the catalogue in the language of whoever reads the page or asks the API."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from django.utils.translation import gettext, ngettext
 
 from dra import words
 from dra.catalogue import Language
+from ui.formatting import exact_time
 
 _LANGUAGE: Final = Language(gettext, ngettext)
 
@@ -26,6 +28,16 @@ def all_words_of(stored: Iterable[Mapping[str, Any]]) -> str:
 def gap_words(reason: str, failure: Mapping[str, Any]) -> str:
     """Why changes may have been missed, and what failed, if anything did."""
     return all_words_of([{"code": reason, "parameters": {}}, failure]).strip()
+
+
+def cluster_words(name: str, replaced_at: datetime | None) -> str:
+    """What a cluster is called; one of whose name is another's now says until when it was there."""
+    if replaced_at is None:
+        return name
+    return gettext("%(name)s (until %(moment)s)") % {
+        "name": name,
+        "moment": exact_time(replaced_at),
+    }
 
 
 def remedy_of(code: str) -> str:

@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from clusters.choices import ReadState
-from clusters.views.frame import Scope, grant_command
+from clusters.views.frame import Scope, grant_command, words_of_cluster
 from kube.kinds import RESOURCE_SLICE
 from ui.lists import Chip
 
@@ -66,5 +66,5 @@ def _then(reason: str) -> str:
 
 def no_such_cluster(scope: Scope, *, noun: Promise | str) -> Emptiness:
     """The URL chose a cluster that there is not; those that there are stand beside it."""
-    hint = _("There are: %(names)s.") % {"names": ", ".join(row.name for row in scope.clusters)}
+    hint = _("There are: %(names)s.") % {"names": ", ".join(map(words_of_cluster, scope.clusters))}
     return Emptiness("no-such-cluster", noun, hint=hint if scope.clusters else "")

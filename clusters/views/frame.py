@@ -23,7 +23,7 @@ from ui.frame import Banner, ClusterChoice, Frame, Freshness, Past, time_control
 from ui.lists import with_query
 from ui.moments import AT, NotAMoment, moment_text, read_moment
 from ui.snapshot import Snapshot, open_snapshot, viewer_of
-from ui.words import gap_words, words_of
+from ui.words import cluster_words, gap_words, words_of
 
 _REACHED = {Reach.OK, Reach.UNKNOWN}
 
@@ -57,7 +57,7 @@ class Scope:
     def about(self, cluster_id: int) -> Self:
         """The same for a page about something of one cluster, which may be no longer watched."""
         row = self.known[cluster_id]
-        return replace(self, chosen=row, chosen_name=row.name)
+        return replace(self, chosen=row, chosen_name=row.address_name)
 
     @property
     def is_missing(self) -> bool:
@@ -113,7 +113,13 @@ class Scope:
 
     def name_of(self, cluster_id: int) -> str:
         """The name of a cluster in view, by its id."""
-        return self.fresh[cluster_id].cluster_name
+        fresh = self.fresh[cluster_id]
+        return cluster_words(fresh.cluster_name, fresh.replaced_at)
+
+
+def words_of_cluster(row: Cluster) -> str:
+    """What a cluster is called, as `Scope.name_of` has it."""
+    return cluster_words(row.name, row.replaced_at)
 
 
 def frame(request: HttpRequest) -> dict[str, object]:
@@ -194,7 +200,7 @@ def _asked(request: HttpRequest, *, now: datetime) -> datetime | None:
 def read_scope(snapshot: Snapshot, chosen_name: str) -> Scope:
     """Clusters, their kinds and open gaps."""
     rows = queries.all_clusters(snapshot)
-    chosen = next((row for row in rows if chosen_name in {row.name, str(row.pk)}), None)
+    chosen = next((row for row in rows if chosen_name in {row.address_name, str(row.pk)}), None)
     return Scope(
         snapshot=snapshot,
         known={row.pk: row for row in rows},
@@ -213,9 +219,9 @@ def frame_of(request: HttpRequest) -> Frame:
     return Frame(
         clusters=[
             ClusterChoice(
-                value=row.name,
-                name=row.name,
-                url=with_query(path, query, cluster=row.name),
+                value=row.address_name,
+                name=words_of_cluster(row),
+                url=with_query(path, query, cluster=row.address_name),
                 is_selected=row is scope.chosen,
                 remark=_remark(row, scope.fresh[row.pk], now=scope.moment),
             )
@@ -295,7 +301,7 @@ def _past_beginning(row: Cluster, *, at: datetime) -> str:
     text = _(
         "%(name)s: what was so is kept from %(time)s on, so of this moment something is missing."
     )
-    return text % {"name": row.name, "time": exact_time(max(begun))}
+    return text % {"name": words_of_cluster(row), "time": exact_time(max(begun))}
 
 
 def _past_unread(row: Cluster) -> str:
@@ -308,7 +314,7 @@ def _past_unread(row: Cluster) -> str:
     if not unread:
         return ""
     text = _("%(name)s: %(kinds)s had not been read by then; what depends on them is unknown.")
-    return text % {"name": row.name, "kinds": ", ".join(sorted(unread))}
+    return text % {"name": words_of_cluster(row), "kinds": ", ".join(sorted(unread))}
 
 
 def _past_gap(gap: Gap, scope: Scope) -> str:
@@ -333,7 +339,7 @@ def banners_of(scope: Scope) -> list[Banner]:
 
 def _banners(row: Cluster, scope: Scope) -> list[Banner]:
     fresh, url = scope.fresh[row.pk], reverse("clusters:detail", args=[row.pk])
-    named = {"name": row.name}
+    named = {"name": words_of_cluster(row)}
     banners = []
     if row.source == Source.SIMULATED:
         banners.append(Banner("simulated", _simulated(row)))
@@ -356,7 +362,9 @@ def _banners(row: Cluster, scope: Scope) -> list[Banner]:
 def _simulated(row: Cluster) -> str:
     if row.name == Source.SIMULATED:
         return _("This is the simulated cluster: nothing in it is real.")
-    return _("%(name)s is a simulated cluster: nothing in it is real.") % {"name": row.name}
+    return _("%(name)s is a simulated cluster: nothing in it is real.") % {
+        "name": words_of_cluster(row)
+    }
 
 
 def _failures(row: Cluster, fresh: queries.Freshness, *, url: str) -> list[Banner]:
@@ -409,7 +417,7 @@ def _is_latest_shown(kind: ClusterKind) -> bool:
 def _silent_troubles(row: Cluster, scope: Scope, *, url: str) -> list[Banner]:
     """What no failure tells: a gap that lasts, or a worker that does not come round."""
     fresh = scope.fresh[row.pk]
-    named = {"name": row.name}
+    named = {"name": words_of_cluster(row)}
     gaps = [gap for gap in scope.open_gaps if gap.cluster_id == row.pk]
     if fresh.observed_at is not None and fresh.is_stale(scope.moment):
         text = _("%(name)s was not read for longer than it should be. Is the worker running?")

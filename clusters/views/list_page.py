@@ -225,7 +225,9 @@ def _order_problems(listing: Listing[M, W], query: QueryDict) -> tuple[Refusal, 
 
 def _absent_clusters(scope: Scope, names: Sequence[str]) -> tuple[Refusal, ...]:
     """Clusters that a term of the filter box names and that there are not."""
-    known = {row.name for row in scope.known.values()} | {str(number) for number in scope.known}
+    known = {row.address_name for row in scope.known.values()} | {
+        str(number) for number in scope.known
+    }
     there = ", ".join(sorted(row.name for row in scope.clusters)) or _("none")
     message = _("There is no cluster “%(name)s”; there are: %(names)s.")
     return tuple(

@@ -159,6 +159,13 @@ class Cluster(Struct, frozen=True, kw_only=True):
         bool,
         Meta(description="False: the configuration no longer names it.", examples=[True]),
     ]
+    replaced_at: Annotated[
+        Moment | None,
+        Meta(
+            description="Since when another cluster, made anew, has its name; null: none has.",
+            examples=[None],
+        ),
+    ]
     paused: Annotated[
         bool, Meta(description="Whether a person has stopped reading it.", examples=[False])
     ]

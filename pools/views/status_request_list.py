@@ -99,7 +99,11 @@ def _answer(scope: Scope) -> str:
     if scope.snapshot.at:
         # Whether they were switched on then is not kept.
         return " ".join(words)
-    off = [row.name for row in scope.rows if not cluster_queries.makes_pool_status_requests(row)]
+    off = [
+        scope.name_of(row.pk)
+        for row in scope.rows
+        if not cluster_queries.makes_pool_status_requests(row)
+    ]
     if not answered and len(off) < len(scope.rows):
         words.append(_("No answer about a whole driver was compared with our figures yet."))
     if off:

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
 from ui import formatting, states
-from ui.words import words_of
+from ui.words import cluster_words, words_of
 from ui.yaml_lines import Line
 from ui.yaml_lines import yaml_lines as split_yaml
 
@@ -96,6 +96,12 @@ def duration(length: timedelta | None) -> str:
 def words(stored: Mapping[str, Any]) -> str:
     """What is stored of a statement, in the reader's language."""
     return words_of(stored)
+
+
+@register.filter
+def until(name: str, replaced_at: datetime | None) -> str:
+    """The name of a cluster, with until when it was there where another one has the name now."""
+    return cluster_words(name, replaced_at)
 
 
 @register.filter

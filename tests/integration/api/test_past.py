@@ -13,6 +13,9 @@ from django.urls import reverse
 
 from api import urls
 from api.views.listing import ListView
+from clusters import services
+from clusters.models import Cluster
+from kube.identity import Identity
 from tests.factories.churn import STEP, Churn
 from tests.factories.clusters import NOON
 
@@ -156,6 +159,35 @@ def test_what_is_kept_only_from_later_on_is_not_taken_for_all_there_was(api: Cli
 
     assert (then["stale"], then["freshness"][0]["observed_at"]) == (True, None)
     assert later["freshness"][0]["observed_at"] is not None
+
+
+def test_name_is_that_of_the_cluster_that_had_it_then(api: Client) -> None:
+    later = NOON + timedelta(hours=1)
+    first = Cluster.objects.create(name="one", created_at=NOON, server="http://a", authority="1")
+    with time_machine.travel(later + timedelta(hours=1), tick=False):
+        services.recognise(first.pk, Identity("", "2", "http://a"), now=later)
+        second = Cluster.objects.get(name="one", replaced_at=None)
+        before, now = (
+            api.get("/api/v1/clusters/", {"at": at} if at else {}).json()["results"]
+            for at in ("2026-11-29T12:30:00Z", "")
+        )
+        found = {
+            at: api.get("/api/v1/pools/", {"cluster": "one", "at": at}).json()["freshness"]
+            for at in ("2026-11-29T12:30:00Z", "2026-11-29T13:30:00Z")
+        }
+
+    shown = ("id", "name", "watched", "replaced_at")
+    assert [[row[name] for name in shown] for row in before] == [
+        [str(first.pk), "one", True, None]
+    ]
+    assert [[row[name] for name in shown] for row in now] == [
+        [str(first.pk), "one", False, "2026-11-29T13:00:00Z"],
+        [str(second.pk), "one", True, None],
+    ]
+    assert {at: [each["cluster_id"] for each in rows] for at, rows in found.items()} == {
+        "2026-11-29T12:30:00Z": [str(first.pk)],
+        "2026-11-29T13:30:00Z": [str(second.pk)],
+    }
 
 
 def test_next_page_is_of_the_same_moment(api: Client) -> None:

@@ -66,3 +66,20 @@ def test_past_begins_when_it_is_kept_and_not_when_the_cluster_was_first_read(
     found = after.get_model("clusters", "ClusterKind").objects
     assert found.get(kind="Node").first_synced_at > migrated_at
     assert found.get(kind="ResourceClaim").first_synced_at is None
+
+
+def test_name_of_a_cluster_that_another_one_got_is_kept_without_the_words(
+    migrate: Migrate,
+) -> None:
+    before = migrate("clusters", "0008_first_synced").get_model("clusters", "Cluster").objects
+    earlier = before.create(name="one (until 2026-11-29 12:01:00)", created_at=NOON, url="a")
+    before.create(name="one", created_at=NOON, url="b", replaces=earlier)
+    before.create(name="two (until tomorrow)", created_at=NOON)
+
+    after = migrate("clusters", "0009_replaced_at").get_model("clusters", "Cluster").objects
+
+    assert list(after.values_list("name", "url", "replaced_at")) == [
+        ("one", "a", NOON),
+        ("one", "b", None),
+        ("two (until tomorrow)", "", None),
+    ]

@@ -10,7 +10,7 @@ from kube.identity import Identity
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.integration.conftest import Ask, Visit
-from tests.pages import heading, parse
+from tests.pages import heading, main, parse
 from tests.series import for_each
 
 
@@ -175,16 +175,38 @@ def test_cluster_page_of_one_made_anew_says_so_and_leads_to_the_one_before(
     name = cluster.name
     services.recognise(cluster.pk, Identity("uid-1", "", "http://a"), now=NOON)
     services.recognise(cluster.pk, Identity("uid-2", "", "http://a"), now=NOON)
-    successor = Cluster.objects.get(name=name)
+    successor = Cluster.objects.get(name=name, replaced_at=None)
 
     page, before = visit(f"/clusters/{successor.pk}/"), visit(f"/clusters/{cluster.pk}/")
 
     assert [
         (link.text, link.attributes["href"]) for link in page.all("a") if "until" in link.text
-    ] == [(f"{name} (until 2026-03-01 12:00:00)", f"/clusters/{cluster.pk}/")]
+    ] == [(f"{name} (until 1 Mar 2026 12:00:00 UTC)", f"/clusters/{cluster.pk}/")]
     assert "another cluster answers under this name" in page.text
     assert "another cluster answers under its name" in before.text
     assert "No longer watched. This is what was stored." in before.text
+
+
+def test_lists_of_a_cluster_made_anew_are_its_own_and_those_of_the_one_before_stay(
+    viewer: Client, cluster: Cluster
+) -> None:
+    api_rows.pool(cluster, "of-before")
+    earlier = {"kube_system_uid": "uid-1", "server": "http://a"}
+    Cluster.objects.filter(pk=cluster.pk).update(**earlier)
+    services.recognise(cluster.pk, Identity("uid-2", "", "http://a"), now=NOON)
+    successor = Cluster.objects.get(name=cluster.name, replaced_at=None)
+    api_rows.pool(successor, "of-now")
+    pools = {
+        named: main(viewer.get(f"/pools/?cluster={named}")).text
+        for named in (cluster.name, str(cluster.pk))
+    }
+
+    assert ("of-now" in pools[cluster.name], "of-before" in pools[cluster.name]) == (True, False)
+    before = pools[str(cluster.pk)]
+    assert ("of-now" in before, "of-before" in before) == (False, True)
+    assert banners(viewer, f"/pools/?cluster={cluster.pk}") == [
+        f"{cluster.name} (until 1 Mar 2026 12:00:00 UTC) is no longer watched. This is what was stored of it."
+    ]
 
 
 def test_cluster_page_before_discovery_knows_nothing(visit: Visit) -> None:
