@@ -60,7 +60,8 @@ class KeepVersions(_InDatabase):
     """A table of closed versions and the view of both, with the columns that the table has now.
 
     Given again after the table's columns changed, it brings closed table and view to the same columns; before a column is dropped or
-    gets another type, `ForgetView` must stand. `fill` has SQL for what a new column was in versions that are closed already.
+    gets another type, `ForgetView` must stand. Views that rest on this one, such as those of `ShowJoined`, stay as they are when columns
+    are added. `fill` has SQL for what a new column was in versions that are closed already.
     """
 
     def __init__(
@@ -91,7 +92,9 @@ class KeepVersions(_InDatabase):
         with schema_editor.connection.cursor() as cursor:
             columns = _columns(cursor, self.table)
             closed = _columns(cursor, f"{self.table}_closed")
-        schema_editor.execute(f"DROP VIEW IF EXISTS {SCHEMA}.{self.table}")
+            shown = _columns(cursor, self.table, schema=SCHEMA)
+        if list(columns.items())[: len(shown)] != list(shown.items()):
+            schema_editor.execute(f"DROP VIEW {SCHEMA}.{self.table}")
         if not closed:
             schema_editor.execute(
                 f"CREATE TABLE {self.table}_closed (LIKE {self.table}, until timestamptz NOT NULL)"
@@ -166,6 +169,64 @@ class ForgetView(_InDatabase):
         return f"Take away the view of the past of {self.table}"
 
 
+class ShowJoined(_InDatabase):
+    """A view in one schema over tables that keep versions, joined: with all columns that these tables have now.
+
+    `source` is what stands behind FROM, with `{schema}` before tables. `tables` are their names by alias there: of two columns of one
+    name the first is shown. `columns` has SQL for those that are made otherwise. Given again, it brings the view to the tables' columns.
+    """
+
+    def __init__(
+        self,
+        view: str,
+        *,
+        schema: str,
+        source: str,
+        tables: Mapping[str, str],
+        columns: Mapping[str, str],
+    ) -> None:
+        super().__init__(view)
+        self.schema = schema
+        self.source = source
+        self.tables = dict(tables)
+        self.columns = dict(columns)
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        shown = {}
+        with schema_editor.connection.cursor() as cursor:
+            for alias, table in reversed(self.tables.items()):
+                shown.update({name: f"{alias}.{name}" for name in _columns(cursor, table)})
+        shown.update(
+            {name: f"{sql} AS {name}" for name, sql in self._in_schema(self.columns).items()}
+        )
+        schema_editor.execute(f"DROP VIEW IF EXISTS {self.schema}.{self.table}")
+        schema_editor.execute(
+            f"CREATE VIEW {self.schema}.{self.table} AS"  # noqa: S608 -- a migration's own names
+            f" SELECT {', '.join(shown.values())} FROM {self.source.format(schema=self.schema)}"
+        )
+
+    def _in_schema(self, columns: Mapping[str, str]) -> dict[str, str]:
+        return {name: sql.format(schema=self.schema) for name, sql in columns.items()}
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        schema_editor.execute(f"DROP VIEW IF EXISTS {self.schema}.{self.table}")
+
+    def describe(self) -> str:
+        return f"Show {self.schema}.{self.table} with the columns of its tables"
+
+
 class ShowPast(_InDatabase):
     """A view of a table that has no closed versions: its rows that were there at the moment, with all its columns.
 
@@ -217,7 +278,7 @@ def view_of_versions(table: str, columns: Sequence[str]) -> str:
     """
     names = ", ".join(columns)
     return f"""
-CREATE VIEW {SCHEMA}.{table} AS
+CREATE OR REPLACE VIEW {SCHEMA}.{table} AS
 SELECT {names} FROM (
     SELECT {names}, 'infinity'::timestamptz AS until FROM public.{table}
     UNION ALL SELECT {names}, until FROM public.{table}_closed
@@ -225,7 +286,7 @@ SELECT {names} FROM (
 """  # noqa: S608 -- a migration's own names
 
 
-def _columns(cursor: Any, table: str) -> dict[str, str]:
-    """Names and types of a table's columns; empty when there is no such table."""
-    cursor.execute(_COLUMNS, [f"public.{table}"])
+def _columns(cursor: Any, table: str, *, schema: str = "public") -> dict[str, str]:
+    """Names and types of a table's or view's columns, in their order; empty when there is none."""
+    cursor.execute(_COLUMNS, [f"{schema}.{table}"])
     return dict(cursor.fetchall())

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.db import ProgrammingError, connection
+from django.db.migrations import RunSQL
+from django.db.migrations.state import ProjectState
 
 from clusters.models import Gap
 from objects.choices import Op
+from objects.services.past import KeepVersions
 from pools import queries
 from pools.models import (
     Allocation,
@@ -22,16 +25,20 @@ from pools.models import (
     ResourceSlice,
 )
 from pools.services import keeping
+from pools.services.device_view import show_devices
 from pools.services.tables import TABLES
 from tests.factories import api_rows, kube
 from tests.factories.api_rows import NOON as NOON_OF_ROWS
 from tests.factories.clusters import NOON, watched_cluster
 from tests.factories.snapshots import SNAPSHOT
 from tests.integration.pools.test_services import store
+from tests.series import for_each
 from ui.snapshot import Snapshot, open_snapshot
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from django.db.migrations.operations.base import Operation
 
     from clusters.models import Cluster
 
@@ -240,3 +247,47 @@ def test_each_versioned_table_is_written_with_all_of_its_columns() -> None:
     assert {table.name: sorted(["cluster_id", *table.columns]) for table in TABLES} == {
         table.name: sorted(name for name, _ in columns(table.name)) for table in TABLES
     }
+
+
+def migrated(*operations: Operation) -> None:
+    with connection.schema_editor() as editor:
+        for_each(
+            operations,
+            lambda each: each.database_forwards("pools", editor, ProjectState(), ProjectState()),
+        )
+
+
+def devices_at(at: datetime | None) -> list[Any]:
+    with open_snapshot(SNAPSHOT.viewer, now=NOON + timedelta(hours=1), at=at):
+        return list(Device.known.order_by("name").values())
+
+
+def shown_devices() -> list[list[Any]]:
+    """Now, vanished ones among them, and while a claim held one."""
+    return [devices_at(None), devices_at(NOON + MINUTE + SECOND)]
+
+
+def test_devices_are_shown_as_before_by_views_that_are_made_anew(cluster: Cluster) -> None:
+    del cluster
+    before = shown_devices()
+
+    migrated(*show_devices())
+
+    assert [len(rows) for rows in before] == [2, 2]
+    assert shown_devices() == before
+
+
+def test_column_that_devices_gain_is_kept_and_shown_now_and_of_the_past() -> None:
+    before = columns("public.pools_device")
+
+    migrated(
+        RunSQL("ALTER TABLE pools_publisheddevice ADD COLUMN firmware text"),
+        KeepVersions("pools_publisheddevice"),
+        *show_devices(),
+    )
+
+    gained = ("firmware", "text")
+    assert columns("public.pools_device") == sorted([*before, gained])
+    assert columns("past.pools_device") == sorted([*before, gained])
+    assert gained in columns("past.pools_publisheddevice")
+    assert gained in columns("pools_publisheddevice_closed")
