@@ -421,3 +421,18 @@ def test_kubectl_line_of_the_view_is_copied(open_page: OpenPage, synced: object)
     expect(page.locator("#announce")).to_have_text(
         "Copied: kubectl get resourceslices --field-selector spec.driver=gpu.example.com"
     )
+
+
+# Cells of a card that end before the card does.
+NARROW = """cells => cells.filter(cell => cell.checkVisibility()
+    && cell.parentElement.getBoundingClientRect().right - cell.getBoundingClientRect().right > 16
+).map(cell => cell.dataset.label)"""
+
+
+@pytest.mark.parametrize("name", ["pools", "devices", "slices", "nodes", "classes", "requests"])
+def test_cells_of_a_list_take_the_width_of_a_phone(
+    open_page: OpenPage, synced: object, name: str
+) -> None:
+    page = open_page(address(name), viewport=PHONE)
+
+    assert page.locator(".stacks > tbody > tr > td").evaluate_all(NARROW) == []
