@@ -19,7 +19,7 @@ class Source(models.TextChoices):
 
 
 class Reach(models.TextChoices):
-    """How the cluster answered last; the words of the door's failures."""
+    """How the cluster answered last: well, not at all yet, or with the failure of this code (`kube.failures`)."""
 
     UNKNOWN = "unknown", _("not tried yet")
     OK = "ok", _("reachable")

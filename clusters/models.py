@@ -107,7 +107,7 @@ class ClusterKind(models.Model):
     failures = models.IntegerField(default=0)
     retry_at = models.DateTimeField(null=True)
     relists = models.IntegerField(default=0)
-    # Of its entry in the registry, when the rows that are made of its objects were made: rows of an older one are made anew.
+    # The `record_version` of its entry in the registry by which its rows were made: rows of an older one are made anew.
     record_version = models.SmallIntegerField(default=0)
 
     class Meta:

@@ -329,7 +329,7 @@ def record_current(cluster_id: int, cursors: Mapping[str, str], *, now: datetime
 
 @dataclass(frozen=True, slots=True)
 class KindFailure:
-    """Why a kind could not be read: of which kind the failure is, and what happened."""
+    """Why a kind of object could not be read: the failure's code, and what happened."""
 
     code: str
     statement: Statement
@@ -337,13 +337,13 @@ class KindFailure:
 
     @property
     def state(self) -> ReadState:
-        """What the kind's page says about it."""
+        """How the kind is shown from then on."""
         known = {"forbidden": ReadState.FORBIDDEN, "not_found": ReadState.NOT_SERVED}
         return known.get(self.code, ReadState.FAILING)
 
     @property
     def gap_reason(self) -> str:
-        """Why the history has a hole meanwhile."""
+        """Why changes may be missed meanwhile."""
         return self.code if self.code in {FORBIDDEN, DISK_FULL, DATABASE_AWAY} else API_UNREACHABLE
 
 

@@ -42,7 +42,7 @@ class DriverLine:
 
     figures: DriverFigures
     devices: dict[str, int | None]
-    # Of the lists of its pools and of its devices, to which further filters can be added.
+    # Addresses of the lists of its pools and of its devices, to which further filters can be added.
     pools_url: str
     devices_url: str
     fits: str
@@ -91,7 +91,7 @@ class OverviewPage:
     empty: Emptiness | None
     has_several_clusters: bool
     source: str
-    # Of the list of devices in a state, which ends it, and of the pools with a problem.
+    # Addresses of the list of devices in a state, which is to be added, and of the pools with a problem.
     states_url: str
     problems_url: str
 

@@ -36,7 +36,7 @@ _lock: Final = threading.Lock()
 
 
 def connection_to(cluster: Cluster) -> tuple[Connection, bool]:
-    """A connection, and whether it is new: then nothing is known of who answers there. Raises KubeFailure."""
+    """A connection, and whether it is new: then it has to be found out which cluster answers. Raises KubeFailure."""
     target = clusters.target_of(cluster)
     files = files_of(target)
     with _lock:

@@ -43,7 +43,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class CursorMoved:
-    """Nothing of the kind is news up to here."""
+    """A watch has come to this resourceVersion without an object that may be news."""
 
     kind: str
     resource_version: str

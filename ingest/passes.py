@@ -71,7 +71,7 @@ class Pass:
         self._current: set[str] = set()
         self._answered: set[str] = set()
         self._failure: KindFailure | None = None
-        # Of all kinds that could not be read, in the words of the door.
+        # Codes of `kube.failures`, of all kinds that could not be read.
         self.failure_codes: set[str] = set()
         self._is_stopped = False
         self._readers = readers

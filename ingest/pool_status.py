@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-# By these leases one cluster is asked by one task at a time.
+# Prefix of the lease by which one task at a time asks a cluster.
 _STATUS_LEASE: Final = "pool status "
 _PARTITIONS_SINCE: Final = Release(1, 37)
 # Single pools that are asked about in one round, beside whole drivers.

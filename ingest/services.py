@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-# By these leases one cluster is read by one task at a time.
+# Prefix of the lease by which one task at a time reads a cluster.
 _SYNC_LEASE: Final = "sync "
 # A worker that is killed is replaced this long after the end of its window at the latest, and at once under its own name.
 _LEASE_BEYOND_WINDOW_SECONDS: Final = 15.0
@@ -167,7 +167,7 @@ def _sync(cluster: Cluster, *, seconds: float, clock: Callable[[], datetime]) ->
 
 
 class _AnotherCluster(Exception):
-    """What answers is not the cluster whose data we have; that begins anew, in a row of its own."""
+    """What answers is not the cluster whose data we have. It is read from its beginning, into a row of its own."""
 
     def __init__(self) -> None:
         super().__init__("Another cluster answers under this name; it is read from its beginning.")
@@ -266,7 +266,7 @@ def _absence_reason() -> str:
 
 
 def _note_absence(rows: Mapping[str, ClusterKind], *, now: datetime) -> None:
-    """Nobody has read for longer than an API server is sure to keep events: what was seen late is said so."""
+    """Open a gap for each kind that nobody has read for longer than an API server is sure to keep events."""
     absent = [row for row in rows.values() if _was_absent(row, now=now)]
     reason = _absence_reason() if absent else ""
     for row in absent:

@@ -29,7 +29,7 @@ def stopped_by(stop: Callable[[], None]) -> Iterator[None]:
 
 
 def stop_all() -> None:
-    """Have everything in this process end; nothing begins any more."""
+    """Stop everything in this process, and let nothing begin any more."""
     with _lock:
         _is_stopping.set()
         for stop in _stops:
@@ -37,7 +37,7 @@ def stop_all() -> None:
 
 
 def begin_anew() -> None:
-    """Take a stop back."""
+    """Undo `stop_all`, for a process that goes on."""
     _is_stopping.clear()
 
 

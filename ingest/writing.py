@@ -126,7 +126,7 @@ class Writer:
         """One batch: changes of any kinds, and at most one of the other messages, as the last."""
         last = messages[-1]
         if isinstance(last, ReadingBegan | Counted) and last.kind not in self.first_reads:
-            # Nobody looks at how far a later read has come: an unchanged cluster costs no write.
+            # Progress is shown of a first read alone, so that a later one of an unchanged cluster writes nothing.
             messages = messages[:-1]
             if isinstance(last, ReadingBegan):
                 self.reading.add(last.kind)
@@ -256,7 +256,7 @@ class Writer:
         return self.reading.isdisjoint(registry.figure_kinds())
 
     def _read_knowledge(self, changed: Sequence[ObjectChange]) -> derive.Knowledge:
-        """What can be derived from, as the rows of the kinds say within this transaction."""
+        """What figures can be derived from, as the database has it within this transaction."""
         has_new_rules = any(each.event.kind == DEVICE_TAINT_RULE.name for each in changed)
         old = None if has_new_rules else self._knowledge
         return read_knowledge(
@@ -323,7 +323,7 @@ class Writer:
             cursors = {kind: self.cursors[kind] for kind in kinds}
             clusters.record_current(self.cluster_id, cursors, now=now)
             clusters.close_gaps(self.cluster_id, sorted(kinds), now=now)
-            # A kind that may be read again tells nothing new by that, but figures can rest on it once more.
+            # Nothing has changed when a kind can be read again, but figures can be derived from it once more.
             self._follow(batch, (), now=now)
 
 
@@ -334,7 +334,7 @@ def read_knowledge(
     release: Release | None,
     previous: derive.Knowledge | None = None,
 ) -> derive.Knowledge:
-    """What figures of this cluster can be derived from; the rules of `previous`, if given, are still the same."""
+    """What figures of this cluster can be derived from. Taint rules are taken from `previous`, if given, instead of read again."""
     states = dict(
         ClusterKind.objects.filter(
             cluster_id=cluster_id, kind__in=registry.figure_kinds(), last_synced_at__isnull=False
@@ -352,7 +352,7 @@ def read_knowledge(
 
 
 def _subjects_of(derived: RowChanges) -> tuple[str, ...]:
-    """What pools were derived for beside themselves: only then is it counted, and judged, what their slices hold."""
+    """Subjects beside pools: deriving a pool also writes what its slices hold, which pages of slices show."""
     return (RESOURCE_SLICE.name,) if SLICES.name in derived.tables else ()
 
 
@@ -377,5 +377,5 @@ def _differ(before: derive.Knowledge, after: derive.Knowledge) -> bool:
 
 
 def ends_batch(message: Message) -> bool:
-    """Whether this is stored as the last of its batch."""
+    """Whether a batch has to end with this message."""
     return not isinstance(message, EventArrived | CursorMoved)

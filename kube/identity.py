@@ -25,5 +25,5 @@ class Identity:
         return self.server != before.server
 
     def joined_with(self, before: "Identity") -> "Identity":
-        """With the uid from when it could still be read."""
+        """The same, with the uid that was read earlier where it cannot be read now."""
         return Identity(self.uid or before.uid, self.authority, self.server)

@@ -1,4 +1,4 @@
-"""What is kept of objects that say more than we need, or of which there are more. The rest is never stored, and its changes are none.
+"""What is kept of objects that say more than we need, and which objects are kept at all. When the rest changes, nothing has changed.
 
 Works on raw JSON, member by member. What is not of the shape that it should have is kept as it is.
 """

@@ -304,7 +304,7 @@ def _authority_text(cluster: dict[str, Any]) -> str | None:
 
 
 def _authority_digest(configuration: Configuration, text: str | None) -> str:
-    """A file that cannot be read is said by what makes the connection of it."""
+    """SHA-256 of the certificates, in any form of the text; empty where there are none. Call it after `_pool`, which reports a file that cannot be read."""
     if text is None and configuration.ssl_ca_cert:
         text = Path(configuration.ssl_ca_cert).read_text(encoding="ascii", errors="ignore")
     return hashlib.sha256("".join(text.split()).encode()).hexdigest() if text else ""

@@ -1,6 +1,6 @@
 """What is made of each transaction's changes."""
 
-from objects.services.changes import tell
+from objects.services.changes import register
 from pools.services import samples
 
-tell(samples.CONSUMER)
+register(samples.CONSUMER)

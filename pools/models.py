@@ -84,7 +84,7 @@ class Pool(models.Model):
             models.Index(name="pool_id", fields=("id",)),
             models.Index(F("severity") * -1, "driver", "name", "id", name="pool_list"),
             models.Index(name="pool_by_name", fields=("driver", "name", "id")),
-            # Of columns that stay: an index on figures would make each change of them one of all indexes.
+            # On columns that stay the same: with an index on a figure, each change of a figure would write to every index.
             models.Index(name="pool_by_pool_name", fields=("name", "driver", "id")),
             models.Index(
                 Coalesce("node_name", Value("")), "driver", "name", "id", name="pool_by_node"
@@ -234,7 +234,7 @@ class Device(models.Model):
         Cluster, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
     id = models.BigIntegerField()
-    # The id again, as the table of states has it: an order by state and by it is one of an index.
+    # The id again, as `DeviceUse` has it: one index of that table serves an order by state and this.
     device_id = models.BigIntegerField()
     pool_id = models.BigIntegerField()
     driver = models.TextField()
@@ -242,7 +242,7 @@ class Device(models.Model):
     name = models.TextField()
     slice_object_id = models.BigIntegerField()
     node_name = models.TextField(null=True)  # noqa: DJ001 -- null is "no single node", as Kubernetes has it
-    # That of the pool: a roll-out that changes nothing else touches no device.
+    # Taken from the pool, so that a roll-out that changes nothing else writes no device.
     generation = models.BigIntegerField(null=True)
     state = models.CharField(max_length=16, choices=DeviceState)
     is_partly_used = models.BooleanField(null=True)

@@ -50,12 +50,12 @@ class Read(Generic[W]):
 class Listing(Generic[M, W]):
     """One list. `wanted` is the class of its filter value, whose members the parameters fill."""
 
-    # Of its element on the page: "pool-list".
+    # Id of its element on the page: "pool-list".
     id: str
     title: Promise | str
     # What a row is, in the plural.
     noun: Promise | str
-    # Of the revisions that tell whether it has changed.
+    # The subject whose revision tells whether it has changed.
     subject: str
     wanted: type[W]
     parameters: tuple[Parameter, ...]
@@ -71,7 +71,7 @@ class Listing(Generic[M, W]):
     # The template of its rows, under templates/rows.
     rows: str
     placeholder: Promise | str = ""
-    # Of other revisions, where its rows show something of them as well.
+    # Other subjects, where its rows show something of them as well.
     also_subjects: tuple[str, ...] = ()
     # Columns of the query that no row of the page shows, and which are not fetched for it.
     unshown: tuple[str, ...] = ()

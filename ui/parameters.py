@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Lists of values by parameter, as a QueryDict has them.
 Params = Mapping[str, Sequence[str]]
-# Takes what cannot be used: a sentence that says what to write instead.
+# Called with a sentence for each value that cannot be used: what to write instead.
 Refuse = Callable[[str], None]
 
 TRUE = ("true", "yes", "1", "on")

@@ -54,7 +54,7 @@ class ReadView(APIView):
     # Shape by media type.
     answers: ClassVar[Mapping[str, Any]] = {}
 
-    # Of what the ETag counts revisions, beside clusters themselves.
+    # Subjects whose revisions are in the ETag, beside that of clusters.
     subjects: tuple[str, ...] = ()
 
     @property

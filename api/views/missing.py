@@ -19,7 +19,7 @@ class Missing(ReadView):
 
     @property
     def allowed_methods(self) -> list[str]:
-        """What could be asked of an address that is there."""
+        """Methods that the Allow header names, as those of an address that is there."""
         return ["GET", "HEAD", "OPTIONS"]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

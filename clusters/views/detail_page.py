@@ -22,7 +22,7 @@ one_of_a_list = live_page(page="details/page.html", fragment="details/_detail.ht
 class DetailPage:
     """What details/page.html shows; what `template` shows beside it is in a class of its own that has more."""
 
-    # Of its element on the page.
+    # Id of its element on the page.
     id: str
     # What it is, in a word.
     kind: Promise | str

@@ -36,7 +36,7 @@ class Emptiness:
 
     @property
     def is_unknown(self) -> bool:
-        """Nothing was read that could be counted: none is not known to be there, which is not the same as none."""
+        """Nothing was read that could be counted, so that nobody knows whether there are any."""
         return self.reason not in {"none", "no-driver", "no-match"}
 
 

@@ -135,7 +135,7 @@ def frame(request: HttpRequest) -> dict[str, object]:
 
 
 def _frame_or_none(request: HttpRequest) -> Frame:
-    """Without anything of clusters where the address of a missing page names no moment."""
+    """Empty where `at` cannot be read: the page that says so has a frame too."""
     try:
         return frame_of(request)
     except NotAMoment:
@@ -143,7 +143,7 @@ def _frame_or_none(request: HttpRequest) -> Frame:
 
 
 def _is_signed_in(request: HttpRequest) -> bool:
-    """Also where a request was refused before anybody looked at its session."""
+    """False too where a request was refused before anybody looked at its session."""
     user = getattr(request, "user", None)
     return user is not None and user.is_authenticated
 
@@ -161,7 +161,7 @@ def scope_of(request: HttpRequest) -> Scope:
 
 
 def moment_of(request: HttpRequest) -> datetime | None:
-    """The moment of the past that what this request was answered with is about."""
+    """The moment of the past that the answer to this request is about; None: now, or none was read."""
     found: Scope | None = getattr(request, "dradash_scope", None)
     return found.snapshot.at if found else None
 
@@ -294,7 +294,7 @@ def _past(scope: Scope, *, now_url: str) -> Past | None:
 
 
 def _past_beginning(row: Cluster, *, at: datetime) -> str:
-    """Of a cluster that was not wholly read yet, or of which only what has not changed since is kept; else nothing."""
+    """What is said of a cluster that was read to its end only later, or of which versions are kept only from later on; else empty."""
     begun = [each.first_synced_at for each in row.known_kinds if each.first_synced_at]
     if not begun or max(begun) <= at:
         return ""
@@ -305,7 +305,7 @@ def _past_beginning(row: Cluster, *, at: datetime) -> str:
 
 
 def _past_unread(row: Cluster) -> str:
-    """Of kinds that had never been read by then; `_past_beginning` tells of those that were read later on."""
+    """What is said of kinds that were never read, to this day; of those that were read later `_past_beginning` tells."""
     unread = [
         kinds_of(each.kind)
         for each in row.kinds.all()
@@ -415,7 +415,7 @@ def _is_latest_shown(kind: ClusterKind) -> bool:
 
 
 def _silent_troubles(row: Cluster, scope: Scope, *, url: str) -> list[Banner]:
-    """What no failure tells: a gap that lasts, or a worker that does not come round."""
+    """What is wrong without a failure: a gap that lasts, or data that nobody has looked at for long."""
     fresh = scope.fresh[row.pk]
     named = {"name": words_of_cluster(row)}
     gaps = [gap for gap in scope.open_gaps if gap.cluster_id == row.pk]

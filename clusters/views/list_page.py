@@ -60,7 +60,7 @@ class Content:
     count: int
     # By parameter: its values, and how many rows have each.
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    # Where they are other than those that are declared.
+    # The columns, where they are others than those of the declaration.
     columns: Sequence[Column] | None = None
     # A command that prints the same objects.
     kubectl: str = ""

@@ -30,7 +30,8 @@ P = ParamSpec("P")
 class Live:
     """What a view answers: all that its live part depends on, and how the values of its templates are made.
 
-    `state` is worth little to read. `context` is called only when the reader does not have this state yet.
+    `state` goes into the ETag and is computed for each request, so it has to be cheap. `context` is called only when the reader does not
+    have this state yet.
     """
 
     state: tuple[object, ...]

@@ -69,7 +69,7 @@ def _wanted_at(listing: Listing[M, W], url: str) -> W:
 
 
 def _having_rows(asked: Sequence[QuerySet[Any]]) -> set[int]:
-    """Places of those that have a row."""
+    """Which of these have a row, by their place in the sequence."""
     marked = [
         rows.order_by()
         .annotate(place=Value(place, output_field=IntegerField()))

@@ -33,7 +33,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Text that is no value, and its line."""
+    """Text of a file that is neither JSON nor YAML, and its line."""
 
     message: str
     line: int

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 LEVEL: Final = 3
-# Of few bodies, for which there is time: a fifth shorter.
+# Compression level for a few bodies, for which there is time: a fifth shorter.
 PATIENT_LEVEL: Final = 9
 # From this many bodies on a dictionary pays; more samples than the second number make it no better.
 ENOUGH_BODIES: Final = 100

@@ -41,7 +41,7 @@ class Consumer:
     name: str
     tables: tuple[VersionedTable, ...]
     subject: str | None
-    """Whose revision rises when it has written rows, so that pages with them are told from those before; None: no page shows them."""
+    """Whose revision rises when it has written rows: that of the pages that show them. None: no page does."""
     make_rows: MakeRows
     write_rows: WriteRows
 
@@ -49,8 +49,8 @@ class Consumer:
 _consumers: dict[str, Consumer] = {}
 
 
-def tell(*consumers: Consumer) -> None:
-    """Hand all later changes to these too, in this order. Called when Django starts."""
+def register(*consumers: Consumer) -> None:
+    """Hand all later changes to these too, in this order. Called by `consumers` modules, when Django starts."""
     named = {**_consumers, **{consumer.name: consumer for consumer in consumers}}
     if len(named) != len(_consumers) + len(consumers):
         names = ", ".join(consumer.name for consumer in consumers)
@@ -89,7 +89,7 @@ class RowChanges:
         Returns the subjects of those that have written rows.
         """
         subjects: set[str] = set()
-        # A row that came and went is nobody's business.
+        # A row that came and went within the transaction is no change.
         found = [each for each in self._by_row.values() if each.before or each.after]
         for consumer in self.consumers:
             names = {table.name for table in consumer.tables}

@@ -112,7 +112,7 @@ def _remove_bodies(
             "  WHERE o.cluster_id = b.cluster_id AND o.digest = b.digest)"
             " AND NOT EXISTS (SELECT FROM objects_objectevent e"
             "  WHERE e.cluster_id = b.cluster_id AND e.digest = b.digest AND e.at >= %(since)s)"
-            # A base goes at a later time than the differences to it.
+            # A base is removed in a later upkeep than the differences to it.
             " AND NOT EXISTS (SELECT FROM objects_body d"
             "  WHERE d.cluster_id = b.cluster_id AND d.base = b.digest)",
             {"cluster": cluster_id, "digests": digests, "since": looked_at - _CLOCK_SLACK},

@@ -96,7 +96,7 @@ def pack_partitions(tables: Sequence[Partitioned], *, now: datetime) -> list[str
 
 @contextmanager
 def _as_long_as_it_takes(cursor: Cursor) -> Iterator[None]:
-    """Without the limit for statements, which is for pages: what takes longer than that would be begun again and again."""
+    """Within the block statements have no time limit. That limit is for pages; a longer upkeep would be begun again and again."""
     cursor.execute("SET statement_timeout = 0")
     try:
         yield

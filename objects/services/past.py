@@ -36,7 +36,7 @@ WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped ORDER BY at
 
 
 class _InDatabase(Operation):
-    """Changes the database and nothing that models know of."""
+    """Changes the database and not the state of models."""
 
     reduces_to_sql = False
 

@@ -36,7 +36,7 @@ class VersionedTable:
     gone: Mapping[str, str] | None = None
     """What a row that is gone is set to, beside `vanished_at`, so that its id survives. None: the row itself goes."""
     is_written_in_parts: bool = False
-    """Its rows are written more than once in a transaction: what is written at the moment of a version's beginning belongs to it."""
+    """Its rows are written more than once in a transaction: a later write in it belongs to the version that the first one began."""
 
     @property
     def keeps_gone(self) -> bool:

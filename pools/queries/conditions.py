@@ -129,7 +129,7 @@ def _has_text(column: str, text: str) -> Q:
 
 
 def _use_condition(wanted: DeviceFilter) -> Q:
-    """What claims and taint rules make of a device."""
+    """What is asked of the state that claims and taint rules put a device into."""
     condition = Q()
     if wanted.states:
         condition &= Q(state__in=wanted.states)

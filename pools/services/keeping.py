@@ -1,4 +1,4 @@
-"""The end of rows of what vanished so long ago that nothing which is kept can name it."""
+"""Removes rows of what vanished so long ago that nothing which is kept can name it."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Moment:
 
 @dataclass(slots=True)
 class _Past:
-    """What was another than now at a moment, and which pools changed, or may have, while the request was under way."""
+    """How objects that are different now were at the answer, and which pools changed, or may have, while the request was under way."""
 
     slices: dict[int, tuple[Version | None, str]] = field(default_factory=dict)
     claims: dict[UUID, Version | None] = field(default_factory=dict)
@@ -173,7 +173,7 @@ def _past(cursor: Cursor, cluster_id: int, moment: Moment) -> _Past:
 def _at_answer(
     events: Sequence[_Event], before: Version | None, moment: Moment
 ) -> tuple[bool, Version | None]:
-    """Whether it changed meanwhile, or may have; and what it was at the answer.
+    """Whether an object changed meanwhile, or may have; and what it was at the answer.
 
     Of one store, resourceVersions of all kinds are moments of one clock.
     """

@@ -40,7 +40,7 @@ def due_drivers(cluster_id: int, *, made_before: datetime) -> list[str]:
 def note_not_made(
     cluster_id: int, driver: str, *, name: str, outcome: Outcome, note: Statement, now: datetime
 ) -> PoolStatusRequest:
-    """A request that was not even made. Said once: the row of before is only brought up to date."""
+    """Note that a request was not even made, and why. While that stays so, one row says it."""
     latest = PoolStatusRequest.objects.filter(cluster_id=cluster_id, driver=driver).first()
     notes = [shapes.statement_shape(note)]
     if latest is not None and (latest.outcome, latest.notes) == (outcome, notes):
@@ -68,7 +68,7 @@ def begin_request(
     pool: str = "",
     partition_type_attribute: str = "",
 ) -> PoolStatusRequest:
-    """Written before the object is made, so that nothing of ours is ever in the cluster unknown to us."""
+    """Write the row before the object is made, so that no object of ours is in the cluster without one."""
     with raising_revisions(cluster_id, SUBJECT):
         return PoolStatusRequest.objects.create(
             cluster_id=cluster_id,
@@ -178,7 +178,7 @@ def _stored_pool(pool: AssessedPool) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class PoolState:
-    """Of a pool, what decides whether and how a server is asked about it."""
+    """What of a pool decides whether and how a server is asked about it."""
 
     key: PoolKey
     blocker: Statement | None

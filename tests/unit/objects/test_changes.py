@@ -102,4 +102,4 @@ def test_consumer_of_a_name_that_is_taken_is_refused() -> None:
     cups = Kept(CUPS, []).consumer
 
     with pytest.raises(ValueError, match="of cups, cups, some name is taken"):
-        changes.tell(cups, cups)
+        changes.register(cups, cups)
