@@ -35,7 +35,8 @@ class Found:
     record_bytes: int
     # Whole pages, each at its first change after a checkpoint.
     page_bytes: int
-    # By table, with what of it was written, and how much it grew; indexes apart, first as they are and then packed.
+    # By table, with what of it was written, and how much it grew; apart from that the part of its indexes that is of the rows
+    # that came, first as they are and then packed.
     tables: list[tuple[str, int, int, int, int]]
     median_delay: float
     p95_delay: float
@@ -159,24 +160,39 @@ def _wal_since(connection: psycopg.Connection[Any], position: str) -> tuple[int,
     return int(records), int(pages)
 
 
-# Partitions under the name of their table; an index under that of the table that it is of.
+# Partitions under the name of their table; an index under that of the table that it is of. Days to come have an empty page each.
 _RELATIONS = """
 SELECT regexp_replace(coalesce(t.relname, c.relname), '_p\\d+$', '') AS name, c.oid, c.relfilenode,
     t.relname IS NOT NULL AS is_index
 FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class t ON t.oid = i.indrelid
 WHERE c.relkind IN ('r', 'i') AND c.relfilenode <> 0 AND c.relnamespace = 'public'::regnamespace
+    AND pg_relation_size(coalesce(t.oid, c.oid)) > 0
 """
 
 
-def _sizes(connection: psycopg.Connection[Any]) -> dict[str, tuple[int, int]]:
-    """By table, bytes of it and of its indexes."""
+@dataclass(frozen=True)
+class _Size:
+    """How large a table is."""
+
+    rows: int = 0
+    table_bytes: int = 0
+    index_bytes: int = 0
+
+
+def _sizes(connection: psycopg.Connection[Any]) -> dict[str, _Size]:
+    """How large each table is now, partitions together."""
     rows = connection.execute(
         f"WITH relations AS ({_RELATIONS}) SELECT name,"
         " coalesce(sum(pg_relation_size(oid)) FILTER (WHERE NOT is_index), 0)::int8,"
         " coalesce(sum(pg_relation_size(oid)) FILTER (WHERE is_index), 0)::int8"
         " FROM relations GROUP BY 1"
     ).fetchall()
-    return {name: (table, index) for name, table, index in rows}
+    return {name: _Size(_count(connection, name), *sizes) for name, *sizes in rows}
+
+
+def _count(connection: psycopg.Connection[Any], table: str) -> int:
+    (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone() or (0,)
+    return int(count)
 
 
 def _written(connection: psycopg.Connection[Any], position: str) -> dict[str, int]:
@@ -202,17 +218,21 @@ def _pack(connection: psycopg.Connection[Any]) -> None:
 
 
 def _tables(
-    before: dict[str, tuple[int, int]],
-    loose: dict[str, tuple[int, int]],
-    packed: dict[str, tuple[int, int]],
+    before: dict[str, _Size],
+    loose: dict[str, _Size],
+    packed: dict[str, _Size],
     written: dict[str, int],
 ) -> list[tuple[str, int, int, int, int]]:
-    """What was written of each table, and how much it and its indexes grew; the most first."""
+    """What was written of each table, how much it grew, and what its indexes have of that; the most first.
+
+    An index does not grow with its rows: full pages split, all in the same minute, and are filled afterwards. Each row has its share.
+    """
     found = []
-    for name, (table, index) in loose.items():
-        old = before.get(name, (0, 0))
-        grown = table - old[0], index - old[1], packed[name][1] - old[1]
-        found.append((name, written.get(name, 0), *grown))
+    for name, size in loose.items():
+        old = before.get(name, _Size())
+        share = max(0.0, 1 - old.rows / size.rows) if size.rows else 0.0
+        indexes = int(share * size.index_bytes), int(share * packed[name].index_bytes)
+        found.append((name, written.get(name, 0), size.table_bytes - old.table_bytes, *indexes))
     return sorted((each for each in found if any(each[1:])), key=lambda each: -sum(each[1:]))[:24]
 
 
