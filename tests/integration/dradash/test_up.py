@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -170,13 +171,19 @@ def test_up_killed_takes_everything_along_and_comes_back_with_its_data(
     assert json.loads(second.get("readyz")) == {"ready": True, "missing": {}}
 
 
+def kill_if_there(process: psutil.Process) -> None:
+    """Its parent's end may have ended it."""
+    with suppress(psutil.NoSuchProcess):
+        process.kill()
+
+
 def test_up_with_everything_killed_at_once_comes_back_with_its_data(
     start: Callable[[], Running],
 ) -> None:
     first = start()
     wait_until(lambda: (first.home / "run" / "work-ready").exists())
 
-    for_each(first.family(), lambda process: process.kill())
+    for_each(first.family(), kill_if_there)
     first.process.wait()
     second = start()
 
