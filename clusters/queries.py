@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import Any
 
 from django.conf import settings
@@ -68,7 +69,9 @@ class ClusterFilter:
 def wanted_clusters(snapshot: Snapshot, wanted: ClusterFilter) -> QuerySet[Cluster]:
     """The clusters that match, with their kinds, in two queries."""
     found = clusters(snapshot)
-    return found.filter(name__in=wanted.names) if wanted.names else found
+    if not wanted.names:
+        return found
+    return found.filter(reduce(or_, [_named(text, path="") for text in wanted.names]))
 
 
 def clusters(snapshot: Snapshot) -> QuerySet[Cluster]:
@@ -114,9 +117,13 @@ def cluster(snapshot: Snapshot, cluster_id: int) -> Cluster:
 
 def clusters_named(text: str) -> Q:
     """Rows of a cluster that is given by its name or its number; a name is that of the cluster that has it now, or had it then."""
-    named = Q(cluster__name=text, cluster__replaced_at=None)
+    return _named(text, path="cluster__")
+
+
+def _named(text: str, *, path: str) -> Q:
+    named = Q(**{f"{path}name": text, f"{path}replaced_at": None})
     is_number = text.isascii() and text.isdigit() and len(text) < 18
-    return named | Q(cluster_id=int(text)) if is_number else named
+    return named | Q(**{f"{path}id": int(text)}) if is_number else named
 
 
 def freshness(found: Iterable[Cluster]) -> dict[int, Freshness]:

@@ -171,6 +171,10 @@ def test_name_is_that_of_the_cluster_that_had_it_then(api: Client) -> None:
             api.get("/api/v1/clusters/", {"at": at} if at else {}).json()["results"]
             for at in ("2026-11-29T12:30:00Z", "")
         )
+        named = [
+            [row["id"] for row in api.get("/api/v1/clusters/", {"name": name}).json()["results"]]
+            for name in ("one", str(first.pk))
+        ]
         found = {
             at: api.get("/api/v1/pools/", {"cluster": "one", "at": at}).json()["freshness"]
             for at in ("2026-11-29T12:30:00Z", "2026-11-29T13:30:00Z")
@@ -184,6 +188,7 @@ def test_name_is_that_of_the_cluster_that_had_it_then(api: Client) -> None:
         [str(first.pk), "one", False, "2026-11-29T13:00:00Z"],
         [str(second.pk), "one", True, None],
     ]
+    assert named == [[str(second.pk)], [str(first.pk)]]
     assert {at: [each["cluster_id"] for each in rows] for at, rows in found.items()} == {
         "2026-11-29T12:30:00Z": [str(first.pk)],
         "2026-11-29T13:30:00Z": [str(second.pk)],
