@@ -61,34 +61,42 @@ def drop_partitions(tables: Sequence[Partitioned], *, before: datetime) -> list[
     """Drop partitions of which everything is earlier than `before`; returns their names. Not inside of a transaction.
 
     Each is detached first, which waits for those who read it instead of making everybody wait for them. What a stop in between left
-    is found again by its name.
+    is found again by its name. One that is read for long is left for the next time.
     """
     dropped = []
     with open_cursor() as cursor:
         for table in tables:
             for name, state in _partitions(cursor, table).items():
                 start = _start_of(name)
-                if start is not None and _end(table, start) <= before:
-                    if state != "detached":
-                        how = "FINALIZE" if state == "detaching" else "CONCURRENTLY"
-                        cursor.execute(f"ALTER TABLE {table.table} DETACH PARTITION {name} {how}")
-                    cursor.execute(f"DROP TABLE {name}")
+                if start is None or _end(table, start) > before:
+                    continue
+                with suppress(LockNotAvailable):
+                    _drop(cursor, table, name, state)
                     dropped.append(name)
     return dropped
+
+
+def _drop(cursor: Cursor, table: Partitioned, name: str, state: str) -> None:
+    if state != "detached":
+        how = "FINALIZE" if state == "detaching" else "CONCURRENTLY"
+        cursor.execute(f"ALTER TABLE {table.table} DETACH PARTITION {name} {how}")
+    cursor.execute(f"DROP TABLE {name}")
 
 
 def pack_partitions(tables: Sequence[Partitioned], *, now: datetime) -> list[str]:
     """Pack each partition whose time has been over for an hour, once; returns their names. Not inside of a transaction.
 
     Rows that came in no order leave the pages of an index half empty, and for as long as the partition is kept nothing more comes.
-    Postgres waits for whoever reads; where that takes long, what is left is for the next time.
+    Postgres waits for whoever reads. A partition that is read for long is left for the next time.
     """
     packed = []
-    with open_cursor() as cursor, _as_long_as_it_takes(cursor), suppress(LockNotAvailable):
+    with open_cursor() as cursor, _as_long_as_it_takes(cursor):
         for table in tables:
             for name in _loose(cursor, table):
                 start = _start_of(name)
-                if start is not None and _end(table, start) <= now - _SETTLED:
+                if start is None or _end(table, start) > now - _SETTLED:
+                    continue
+                with suppress(LockNotAvailable):
                     pack_partition(cursor, name)
                     packed.append(name)
     return packed

@@ -430,9 +430,25 @@ def test_pack_partitions_leaves_what_is_being_read_to_the_next_time(
     reader.rollback()
     afterwards = pack_partitions(LOG, now=midnight + HOUR)
 
-    assert while_read == []
-    assert afterwards == ["objects_objectevent_p20361126", "objects_checkpoint_p20361126"]
+    assert while_read == ["objects_checkpoint_p20361126"]
+    assert afterwards == ["objects_objectevent_p20361126"]
     assert invalid_indexes() == []
+
+
+def test_drop_partitions_leaves_what_is_being_read_to_the_next_time(
+    far_off: datetime, reader: psycopg.Connection[Any]
+) -> None:
+    drop_partitions(LOG, before=far_off)
+    ensure_partitions(LOG, now=far_off)
+    reader.execute("SELECT FROM objects_objectevent")
+    set_timeouts(statement="2s", lock="400ms")
+
+    while_read = drop_partitions(LOG, before=far_off)
+    reader.rollback()
+    afterwards = drop_partitions(LOG, before=far_off)
+
+    assert while_read == ["objects_checkpoint_p20361125"]
+    assert afterwards == ["objects_objectevent_p20361125"]
 
 
 def invalid_indexes() -> list[str]:
