@@ -436,3 +436,17 @@ def test_cells_of_a_list_take_the_width_of_a_phone(
     page = open_page(address(name), viewport=PHONE)
 
     assert page.locator(".stacks > tbody > tr > td").evaluate_all(NARROW) == []
+
+
+# Tags that stand where the names of columns do.
+MISPLACED = """tags => tags.filter(tag =>
+    tag.getBoundingClientRect().left - tag.parentElement.getBoundingClientRect().left < 90
+).map(tag => tag.textContent)"""
+
+
+def test_tags_of_a_card_stand_under_its_values(open_page: OpenPage, synced: object) -> None:
+    page = open_page("/devices/?tainted=yes", viewport=PHONE)
+    tags = page.locator(".stacks > tbody > tr > td > .tag")
+    expect(tags.first).to_be_visible()
+
+    assert tags.evaluate_all(MISPLACED) == []
