@@ -101,7 +101,7 @@ def _drop_old(retention: Retention, *, now: datetime) -> None:
     if not dropped:
         return
     log.info("dropped partitions", names=dropped)
-    # Only the end of a partition leaves bodies that nothing names.
+    # Only the end of a partition leaves bodies that nothing names; the base of a difference that goes now goes at the next.
     for cluster_id in Cluster.objects.order_by("pk").values_list("pk", flat=True):
         with (
             _logged_failure(cluster_id, "rows of what vanished"),

@@ -24,7 +24,7 @@ ODD = [{"type": 5, "allocatable": 1}]
 FULL = {"devices_available": 0, "devices_allocated": 3}
 
 
-def figures(cluster_id: int, cluster_name: str, driver: str, **more: Any) -> DriverFigures:
+def figures(cluster_id: int, driver: str, **more: Any) -> DriverFigures:
     """Of one pool, as the factory makes it."""
     known = {
         "total": 4,
@@ -37,7 +37,6 @@ def figures(cluster_id: int, cluster_name: str, driver: str, **more: Any) -> Dri
     counted = {"pools": 1, "pools_with_unknown_total": 0, "pools_with_problems": 0, "seen": 4}
     named: dict[str, Any] = {
         "cluster_id": cluster_id,
-        "cluster_name": cluster_name,
         "driver": driver,
     }
     return DriverFigures(**{**named, **counted, **known, "known": known, **more})
@@ -61,8 +60,8 @@ def test_pool_counts_are_by_cluster_and_driver_and_by_what_can_be_filtered_by() 
     mig = {"pools": 4, "pools_with_problems": 1, "seen": 16, **sums, "known": known}
     assert found == PoolCounts(
         drivers=[
-            figures(one.pk, "one", MIG, **mig),
-            figures(two.pk, "two", api_rows.DRIVER),
+            figures(one.pk, MIG, **mig),
+            figures(two.pk, api_rows.DRIVER),
         ],
         facets={
             "driver": [Facet(MIG, 4), Facet(api_rows.DRIVER, 1)],
@@ -83,7 +82,7 @@ def test_sum_is_unknown_as_soon_as_one_pool_does_not_know_it() -> None:
     )
     counted = {"pools": 2, "pools_with_unknown_total": 1, "pools_with_problems": 1, "seen": 6}
     assert queries.driver_figures(SNAPSHOT, PoolFilter()) == [
-        figures(cluster.pk, "one", api_rows.DRIVER, **counted, **unknown)
+        figures(cluster.pk, api_rows.DRIVER, **counted, **unknown)
     ]
 
 
@@ -95,7 +94,7 @@ def test_pools_that_vanished_are_counted_where_they_are_listed_and_have_no_figur
     found = queries.pool_counts(SNAPSHOT, PoolFilter(includes_vanished=True))
 
     assert found.facets["driver"] == [Facet(api_rows.DRIVER, 2)]
-    assert found.drivers == [figures(cluster.pk, "one", api_rows.DRIVER)]
+    assert found.drivers == [figures(cluster.pk, api_rows.DRIVER)]
 
 
 def test_no_pool_has_no_figures_and_no_device_that_fits() -> None:
