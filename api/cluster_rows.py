@@ -8,7 +8,7 @@ from api.links import Links
 from clusters import models, queries
 from clusters.choices import Source
 from dra import shapes
-from ui.words import gap_words, words_of
+from ui.words import gap_words, source_words, words_of
 
 
 def cluster(row: models.Cluster, coverage: Coverage, links: Links) -> shapes.Cluster:
@@ -50,7 +50,7 @@ def _members(row: models.Cluster, coverage: Coverage, links: Links) -> dict[str,
         "kinds": [_kind(each) for each in row.known_kinds],
         "observed_at": fresh.observed_at,
         "stale": fresh.is_stale(coverage.moment),
-        "source": fresh.source,
+        "source": source_words(fresh.resource_versions, fresh.observed_at),
         "resource_versions": fresh.resource_versions,
     }
 
@@ -85,7 +85,7 @@ def freshness(coverage: Coverage) -> list[shapes.Freshness]:
             cluster_id=str(fresh.cluster_id),
             observed_at=fresh.observed_at,
             stale=fresh.is_stale(coverage.moment),
-            source=fresh.source,
+            source=source_words(fresh.resource_versions, fresh.observed_at),
             resource_versions=fresh.resource_versions,
         )
         for fresh in sorted(coverage.freshness.values(), key=lambda each: each.cluster_name)

@@ -11,7 +11,7 @@ from dra import series, shapes
 from pools import models
 from pools.choices import COUNTS
 from pools.queries import History, HistoryPoint, PoolIds, capacity_of
-from ui.words import all_words_of, reason_of, words_of
+from ui.words import all_words_of, figure_of, reason_of, source_words, words_of
 
 
 def pool(row: models.Pool, coverage: Coverage, links: Links) -> shapes.Pool:
@@ -37,7 +37,7 @@ def pool(row: models.Pool, coverage: Coverage, links: Links) -> shapes.Pool:
         problems=problems(row.problems),
         vanished_at=row.vanished_at,
         observed_at=fresh.observed_at,
-        source=fresh.source,
+        source=source_words(fresh.resource_versions, fresh.observed_at),
         resource_versions=fresh.resource_versions,
     )
 
@@ -57,7 +57,7 @@ def device_with_holders(
     return shapes.DeviceDetail(
         **_device_members(row, coverage, links),
         holders=[allocation(each) for each in holders],
-        source=fresh.source,
+        source=source_words(fresh.resource_versions, fresh.observed_at),
         resource_versions=fresh.resource_versions,
     )
 
@@ -128,7 +128,7 @@ def resource_slice(
         problems=problems(row.problems),
         changed_at=row.since,
         observed_at=fresh.observed_at,
-        source=fresh.source,
+        source=source_words(fresh.resource_versions, fresh.observed_at),
         resource_versions=fresh.resource_versions,
     )
 
@@ -206,9 +206,11 @@ def _our_figures(stored: dict[str, Any] | None) -> shapes.PoolFigures | None:
 
 def _differences(stored: list[Any]) -> list[shapes.Difference]:
     """Of a row that an earlier release stored there is only the sentence."""
-    return convert(
-        [{**each, "reason": reason_of(each)} for each in stored], list[shapes.Difference]
-    )
+    said = [
+        {"parameters": {}, **each, "name": figure_of(each), "reason": reason_of(each)}
+        for each in stored
+    ]
+    return convert(said, list[shapes.Difference])
 
 
 def history(
@@ -228,7 +230,7 @@ def history(
         points=[_point(each) for each in found.points],
         gaps=[shapes.Span(started_at=each.start, ended_at=each.end) for each in found.gaps],
         observed_at=fresh.observed_at,
-        source=fresh.source,
+        source=source_words(fresh.resource_versions, fresh.observed_at),
         resource_versions=fresh.resource_versions,
     )
 

@@ -30,7 +30,7 @@ class Freshness:
     replaced_at: datetime | None
     # The latest moment for which all that the figures need was known; None: never yet.
     observed_at: datetime | None
-    # resourceVersion by kind.
+    # resourceVersion by kind; of a moment of the past it is not kept.
     resource_versions: Mapping[str, str]
     is_simulated: bool
     is_paused: bool
@@ -43,15 +43,6 @@ class Freshness:
     revisions: Mapping[str, int]
     # Of each kind that was read: the latest moment at which what is stored was known to be what there is.
     read_at: Mapping[str, datetime]
-
-    @property
-    def source(self) -> str:
-        """Where the figures come from, in words and resource versions."""
-        parts = [f"{kind}s at {version}" for kind, version in self.resource_versions.items()]
-        if not parts:
-            # Of a moment of the past it is not kept up to which version each kind had been read.
-            return "computed from what is kept of then" if self.observed_at else "nothing read yet"
-        return "computed from " + ", ".join(parts)
 
     def is_stale(self, now: datetime) -> bool:
         """Whether the figures are older than the configured number of seconds."""

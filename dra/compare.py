@@ -4,7 +4,7 @@ The server's way of counting is applied to our own objects first. What it explai
 unexplained, since objects may have changed between the two readings.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,9 +20,11 @@ Figure = int | str | None
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One figure that is not the same; `reasons` are codes of `dra.reasons`, about the server."""
+    """One figure that is not the same: codes of `dra.reasons` for it and for the reasons, which are about the server."""
 
     field: str
+    parameters: Mapping[str, str]
+    """Of which partition or capacity; empty: of the pool."""
     ours: Figure
     server: Figure
     reasons: tuple[str, ...]
@@ -111,7 +113,7 @@ def compare_with_server(
         ("node", pool.node.node_name, status.node_name, pool.node.node_name, []),
     ]
     found = [
-        Difference(name, ours, server, _reasons(server, expected=expected, reasons=reasons))
+        Difference(name, {}, ours, server, _reasons(server, expected=expected, reasons=reasons))
         for name, ours, server, expected, reasons in pairs
         if ours != server
     ]
@@ -182,19 +184,21 @@ def _partition_differences(facts: _Facts, status: PoolStatus) -> list[Difference
     ours = {(item.attribute, item.type): item for item in facts.pool.partitions}
     found = []
     for theirs in status.partitions or ():
-        name = f"partition {theirs.attribute}={theirs.type}"
+        of = {"attribute": theirs.attribute, "type": theirs.type}
         own = ours.get((theirs.attribute, theirs.type))
         if own is None:
-            difference = Difference(name, None, theirs.allocatable, ("server_groups_otherwise",))
-            found.append(difference)
+            reasons: tuple[str, ...] = ("server_groups_otherwise",)
+            found.append(Difference("partition", of, None, theirs.allocatable, reasons))
             continue
         if own.total != theirs.total:
             reasons = _or_unexplained(_total_reasons(facts))
-            found.append(Difference(f"{name} total", own.total, theirs.total, reasons))
+            found.append(Difference("partition_total", of, own.total, theirs.total, reasons))
         if own.allocatable != theirs.allocatable:
             reasons = _allocatable_reasons(facts)
             found.append(
-                Difference(f"{name} allocatable", own.allocatable, theirs.allocatable, reasons)
+                Difference(
+                    "partition_allocatable", of, own.allocatable, theirs.allocatable, reasons
+                )
             )
     return found
 
@@ -214,15 +218,14 @@ def _capacity_differences(facts: _Facts, status: PoolStatus) -> list[Difference]
     ours = {use.name: use for use in facts.pool.capacity}
     found = []
     for theirs in status.shareable.capacity:
-        own = ours.get(theirs.name)
+        own, of = ours.get(theirs.name), {"capacity": theirs.name}
         if own is None or own.consumed is None:
             reasons = _or_unexplained(_unknown_reasons(facts))
-            found.append(
-                Difference(f"capacity {theirs.name}", None, str(theirs.consumed), reasons)
-            )
+            found.append(Difference("capacity", of, None, str(theirs.consumed), reasons))
         elif own.consumed != theirs.consumed:
             difference = Difference(
-                f"capacity {theirs.name} consumed",
+                "capacity_consumed",
+                of,
                 str(own.consumed),
                 str(theirs.consumed),
                 _consumed_reasons(facts, name=theirs.name),

@@ -68,20 +68,24 @@ def newest_slices(
 
 
 def node_of(slices: Sequence[ResourceSlice]) -> NodeSelection:
-    """Where the pool can be used: one answer when all slices agree, else all of them in words."""
+    """Where the pool can be used: one answer when all slices agree, else all of them."""
     different = {item.node for item in slices}
     if len(different) == 1:
         return next(iter(different))
-    words = sorted({node_words(node) for node in different})
-    return NodeSelection("mixed", text=", ".join(words)) if words else NodeSelection("none")
+    return mixed(different) if different else NodeSelection("none")
 
 
-def node_words(node: NodeSelection) -> str:
-    """Say where a device can be used."""
+def mixed(different: Iterable[NodeSelection]) -> NodeSelection:
+    """What several slices or places of one device say."""
+    return NodeSelection("mixed", text=", ".join(sorted({node_term(each) for each in different})))
+
+
+def node_term(node: NodeSelection) -> str:
+    """What a slice says of nodes: a name, a selector, or the field that is set, none of which is a name that a node can have."""
     if node.kind == "node":
         return node.node_name or ""
-    plain = {"all": "all nodes", "per_device": "by device", "none": "no node"}
-    return plain.get(node.kind, node.text)
+    fields = {"all": "allNodes", "per_device": "perDeviceNodeSelection", "none": "-"}
+    return fields.get(node.kind, node.text)
 
 
 def _invalid_reasons(slices: Sequence[ResourceSlice], *, is_complete: bool) -> list[Problem]:

@@ -19,7 +19,7 @@ from dra.findings import (
     slice_problems,
     unpublished_problems,
 )
-from dra.generations import PoolSlices, Taking, newest_slices, node_of, node_words
+from dra.generations import PoolSlices, Taking, mixed, newest_slices, node_of, node_term
 from dra.partitions import competing_devices, partition_types, partitions_left
 from dra.sharing import (
     capacity_of_device,
@@ -280,7 +280,7 @@ def _device_node(places: _Places) -> NodeSelection:
     nodes = [device.node or item.node for item, device in places]
     if len(set(nodes)) == 1:
         return nodes[0]
-    return NodeSelection("mixed", text=", ".join(sorted({node_words(node) for node in nodes})))
+    return mixed(nodes)
 
 
 def _counts(devices: Sequence[AssessedDevice], *, taking: Taking, is_known: bool) -> DeviceCounts:
@@ -344,6 +344,6 @@ def _pool_problems(
     if pool.taking == "all" and not devices and node.kind != "none":
         found.add(Problem("no_devices"))
     if node.kind == "mixed":
-        names, count = first_names(node_words(item.node) for item in pool.slices)
+        names, count = first_names(node_term(item.node) for item in pool.slices)
         found.add(Problem.of("mixed_nodes", nodes=names, node_count=count))
     return tuple(sorted(found))

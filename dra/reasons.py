@@ -144,6 +144,30 @@ _GAPS: Final = (
     Entry("restored", _("The cluster's own store was set back to an earlier state.")),
 )
 
+# What a figure is called that both the server and we have: no statements, so no part of what follows.
+FIGURES: Final[Mapping[str, Entry]] = by_code(
+    Entry("generation", _("generation")),
+    Entry("slices", _("slices")),
+    Entry("total", _("total")),
+    Entry("allocated", _("allocated")),
+    Entry("unavailable", _("unavailable")),
+    Entry("available", _("available")),
+    Entry("node", _("node")),
+    Entry("partition", _("partition %(attribute)s=%(type)s"), {"attribute": _TEXT, "type": _TEXT}),
+    Entry(
+        "partition_total",
+        _("partition %(attribute)s=%(type)s total"),
+        {"attribute": _TEXT, "type": _TEXT},
+    ),
+    Entry(
+        "partition_allocatable",
+        _("partition %(attribute)s=%(type)s allocatable"),
+        {"attribute": _TEXT, "type": _TEXT},
+    ),
+    Entry("capacity", _("capacity %(capacity)s"), {"capacity": _TEXT}),
+    Entry("capacity_consumed", _("capacity %(capacity)s consumed"), {"capacity": _TEXT}),
+)
+
 # What an earlier release stored in words.
 _BEFORE: Final = (Entry(SAID_BEFORE, "%(said_before)s", {SAID_BEFORE: _TEXT}),)
 

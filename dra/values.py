@@ -114,7 +114,7 @@ NodeKind = Literal["node", "selector", "all", "per_device", "mixed", "none"]
 
 @dataclass(frozen=True, slots=True)
 class NodeSelection:
-    """Where devices can be used: `node_name` for kind node, `text` in words for a selector."""
+    """Where devices can be used: `node_name` for kind node, `text` for a selector, and of mixed ones all that is said."""
 
     kind: NodeKind
     node_name: str | None = None

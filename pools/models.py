@@ -510,8 +510,8 @@ class PoolStatusAnswer(models.Model):
     server = models.JSONField()
     # Our figures in the pool shape of the REST API, problems without words; None when they could not be had for the same moment.
     ours = models.JSONField(null=True)
-    # [{"field", "ours", "server", "reasons"}], reasons being codes; None when not compared. Of an earlier release a row has no
-    # reason, and its sentence in "said_before".
+    # [{"field", "parameters", "ours", "server", "reasons"}], field and reasons being codes; None when not compared. Of an earlier
+    # release a row has no parameters, or no reason but its sentence in "said_before".
     differences = models.JSONField(null=True)
 
     class Meta:

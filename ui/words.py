@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import get_language, gettext, ngettext
 
 from dra import words
 from dra.catalogue import Language
@@ -40,10 +41,33 @@ def cluster_words(name: str, replaced_at: datetime | None) -> str:
     }
 
 
+def source_words(versions: Mapping[str, str], observed_at: datetime | None) -> str:
+    """What figures of one cluster were computed from, of which all was known at a moment."""
+    if versions:
+        return _version_words(tuple(versions.items()), get_language())
+    if observed_at is None:
+        return gettext("nothing read yet")
+    return gettext("computed from what is kept of then")
+
+
+# The same for each row of a cluster.
+@lru_cache(maxsize=256)
+def _version_words(versions: tuple[tuple[str, str], ...], _language: str | None) -> str:
+    said = gettext("%(kind)ss at %(version)s")
+    listed = ", ".join(said % {"kind": kind, "version": version} for kind, version in versions)
+    return gettext("computed from %(versions)s") % {"versions": listed}
+
+
 def remedy_of(code: str) -> str:
     """What to do about a problem; empty where there is nothing."""
     entry = words.CATALOGUE.get(code)
     return gettext(entry.remedy) if entry and entry.remedy else ""
+
+
+def figure_of(difference: Mapping[str, Any]) -> str:
+    """What the figure is called that differs."""
+    named = difference.get("parameters", {})
+    return words.figure_words(difference["field"], named, language=_LANGUAGE)
 
 
 def reason_of(difference: Mapping[str, Any]) -> str:

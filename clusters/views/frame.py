@@ -23,7 +23,7 @@ from ui.frame import Banner, ClusterChoice, Frame, Freshness, Past, time_control
 from ui.lists import with_query
 from ui.moments import AT, NotAMoment, moment_text, read_moment
 from ui.snapshot import Snapshot, open_snapshot, viewer_of
-from ui.words import cluster_words, gap_words, words_of
+from ui.words import cluster_words, gap_words, source_words, words_of
 
 _REACHED = {Reach.OK, Reach.UNKNOWN}
 
@@ -92,7 +92,8 @@ class Scope:
     def source(self) -> str:
         """What the figures in view were computed from; of several clusters only in general."""
         if len(self.shown) == 1:
-            return self.shown[0].source
+            (fresh,) = self.shown
+            return source_words(fresh.resource_versions, fresh.observed_at)
         return _("computed from the ResourceSlices, claims and taint rules of each cluster")
 
     @property

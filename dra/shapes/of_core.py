@@ -14,7 +14,7 @@ from dra.catalogue import Statement
 from dra.compare import Difference
 from dra.quantity import Quantity
 from dra.shapes import devices, parts, pools, status_requests
-from dra.words import reason_words, statement_words
+from dra.words import figure_words, reason_words, statement_words
 
 
 def pool_figures(pool: values.AssessedPool) -> pools.PoolFigures:
@@ -166,9 +166,11 @@ def allocation_shape(result: values.AllocationResult) -> devices.Allocation:
 
 
 def difference_shape(found: Difference) -> status_requests.Difference:
-    """One figure that differs from the server's, with its reason in English."""
+    """One figure that differs from the server's, its name and its reason in English."""
     return status_requests.Difference(
         field=found.field,
+        parameters=found.parameters,
+        name=figure_words(found.field, found.parameters),
         ours=found.ours,
         server=found.server,
         reason=reason_words(found.reasons),

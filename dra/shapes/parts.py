@@ -48,7 +48,13 @@ class NodeSelection(Struct, frozen=True, kw_only=True):
     """Where devices can be used."""
 
     kind: Annotated[NodeKind, Meta(description="How the slices say it.", examples=["node"])]
-    text: Annotated[str, Meta(description="The same in words.", examples=["node-7"])]
+    text: Annotated[
+        str,
+        Meta(
+            description="The node's name, or the selector; of mixed ones all that the slices say, such as `allNodes, node-7`.",
+            examples=["node-7"],
+        ),
+    ]
 
 
 class DeviceCounts(Struct, frozen=True, kw_only=True):

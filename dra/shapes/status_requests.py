@@ -104,7 +104,24 @@ class PoolStatusRequest(Struct, frozen=True, kw_only=True):
 class Difference(Struct, frozen=True, kw_only=True):
     """One figure that differs, and why."""
 
-    field: Annotated[str, Meta(description="Which figure.", examples=["available"])]
+    field: Annotated[
+        str,
+        Meta(description="Which figure: stable, for machines.", examples=["partition_total"]),
+    ]
+    parameters: Annotated[
+        Mapping[str, str],
+        Meta(
+            description="Of which partition or capacity; empty: of the pool.",
+            examples=[{"attribute": "gpu.example.com/profile", "type": "1g.10gb"}],
+        ),
+    ]
+    name: Annotated[
+        str,
+        Meta(
+            description="Which figure, in words.",
+            examples=["partition gpu.example.com/profile=1g.10gb total"],
+        ),
+    ]
     ours: Annotated[
         int | str | None, Meta(description="Our figure; null: not known.", examples=[2])
     ]

@@ -6,7 +6,7 @@ from typing import Final
 from dra.compare import Difference
 from dra.findings import UNPUBLISHED, claim_words, in_words
 from dra.values import AllocationResult, AssessedPool, DeviceCounts, PoolKey, Problem
-from dra.words import reason_words, statement_words
+from dra.words import figure_words, reason_words, statement_words
 from dradash.inspect.report import Report
 from dradash.inspect.status_requests import ComparedPool, ComparedRequest
 from dradash.inspect.words import (
@@ -241,7 +241,8 @@ def _compared_pool(pool: ComparedPool) -> Iterator[str]:
 
 
 def _difference(each: Difference) -> str:
-    return f"      {each.field}: {figure(each.ours)} here, {figure(each.server)} there: {reason_words(each.reasons)}"
+    name = figure_words(each.field, each.parameters)
+    return f"      {name}: {figure(each.ours)} here, {figure(each.server)} there: {reason_words(each.reasons)}"
 
 
 def _problems(found: Report) -> Iterator[str]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from dra.findings import claim_words, in_words
-from dra.generations import node_words
 from dra.quantity import ZERO, Quantity, QuantityFormat
 from dra.sharing import has_room_for_share, is_unknown_amount
 from dra.tainting import BLOCKING_EFFECTS, blocks
@@ -49,9 +48,10 @@ def figure(value: object) -> str:
 
 def node_cell(node: NodeSelection) -> str:
     """Where something can be used, short enough for a table."""
-    if node.kind == "mixed":
-        return "mixed"
-    return f"by selector {node.text}" if node.kind == "selector" else node_words(node)
+    if node.kind == "selector":
+        return f"by selector {node.text}"
+    plain = {"all": "all nodes", "per_device": "by device", "none": "no node", "mixed": "mixed"}
+    return plain.get(node.kind) or node.node_name or ""
 
 
 def amount(quantity: Quantity) -> str:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from pools.models import PoolStatusAnswer
 from ui.formatting import number
-from ui.words import reason_of
+from ui.words import figure_of, reason_of
 
 # Ours and the server's name of each figure that both have.
 _FIGURES: tuple[tuple[str, str, Promise | str], ...] = (
@@ -69,7 +69,8 @@ class Comparison:
 
 def comparison_of(answer: PoolStatusAnswer) -> Comparison:
     """Every figure of an answer; what the server wrote may be of any type and never fails the page."""
-    found = {each["field"]: each for each in answer.differences or ()}
+    differing = answer.differences or ()
+    found = {each["field"]: each for each in differing}
     ours = answer.ours["devices"] if answer.ours else {}
     lines = [
         ComparisonLine(
@@ -81,13 +82,14 @@ def comparison_of(answer: PoolStatusAnswer) -> Comparison:
         )
         for name, theirs, label in _FIGURES
     ]
-    others = [each for name, each in found.items() if name not in ours]
+    # Of partitions and capacities there may be several.
+    others = [each for each in differing if each["field"] not in ours]
     why_not, briefly = ("", "") if answer.differences is not None else _why_not(answer)
     return Comparison(
         lines=(*lines, *(_other_line(each) for each in others)),
         why_not=why_not,
         why_not_briefly=briefly,
-        differences=len(found),
+        differences=len(differing),
         complaint=_text(answer.server.get("validationError")) or "",
     )
 
@@ -104,7 +106,7 @@ def _why_not(answer: PoolStatusAnswer) -> tuple[str, str]:
 
 def _other_line(difference: Mapping[str, Any]) -> ComparisonLine:
     return ComparisonLine(
-        difference["field"],
+        figure_of(difference),
         _text(difference["ours"]),
         _text(difference["server"]),
         is_different=True,

@@ -25,6 +25,7 @@ from pools.views.shared import (
     problems_of,
 )
 from ui.formatting import age, exact_time, number
+from ui.words import source_words
 
 # Problems that a row names before it says how many there are.
 _SHOWN_PROBLEMS = 2
@@ -92,7 +93,7 @@ def _more_problems(count: int) -> str:
 
 def _provenance(fresh: Freshness, *, now: datetime) -> str:
     words = {
-        "source": fresh.source,
+        "source": source_words(fresh.resource_versions, fresh.observed_at),
         "moment": exact_time(fresh.observed_at),
         "age": age(fresh.observed_at, now=now),
     }

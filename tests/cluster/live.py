@@ -11,7 +11,7 @@ from dra.pools import Fleet, assess_fleet
 from dra.server import StatusRequest, answer_1_37
 from dra.server_json import parse_pool_statuses, parse_status_request, pool_status_json
 from dra.values import AssessedPool, Release, ResourceClaim, ResourceSlice, TaintRule
-from dra.words import reason_words
+from dra.words import figure_words, reason_words
 from tests.cluster import cases
 from tests.cluster.cases import Case
 from tests.cluster.client import Document, Documents
@@ -82,7 +82,13 @@ class LiveCase:
             p.key: p for p in self.objects.assessed().pools
         }
         return [
-            (answered.pool, found.field, found.ours, found.server, reason_words(found.reasons))
+            (
+                answered.pool,
+                figure_words(found.field, found.parameters),
+                found.ours,
+                found.server,
+                reason_words(found.reasons),
+            )
             for answered in parse_pool_statuses(self.status).value or ()
             for found in compare_with_server(
                 pools[answered.driver, answered.pool], answered, release=RELEASE

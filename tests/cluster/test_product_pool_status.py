@@ -17,7 +17,7 @@ from tests.cluster.intended import SUBTRACTED_TWICE, TAINTED_FITS, TAINTED_IN_US
 from tests.cluster.objects import claim, device, held_claim, resource_slice, taint
 from tests.cluster.product import Product, clock, eventually, process_environment, wait_for_right
 from tests.cluster.rights import role_without, shipped_rights
-from ui.words import all_words_of, reason_of, words_of
+from ui.words import all_words_of, figure_of, reason_of, words_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -72,7 +72,7 @@ def differences() -> dict[tuple[str, str], list[tuple[object, ...]] | None]:
     return {
         (each.pool_name, each.request.pool_name): None
         if each.differences is None
-        else [(d["field"], d["ours"], d["server"], reason_of(d)) for d in each.differences]
+        else [(figure_of(d), d["ours"], d["server"], reason_of(d)) for d in each.differences]
         for each in PoolStatusAnswer.objects.select_related("request")
     }
 

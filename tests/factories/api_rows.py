@@ -281,7 +281,13 @@ def status_answer(of: PoolStatusRequest, pool_name: str = "node-1") -> PoolStatu
         server={"driver": of.driver, "poolName": pool_name, "availableDevices": 1},
         ours=None,
         differences=[
-            {"field": "available", "ours": 2, "server": 1, "reasons": ["server_subtracts_twice"]}
+            {
+                "field": "available",
+                "parameters": {},
+                "ours": 2,
+                "server": 1,
+                "reasons": ["server_subtracts_twice"],
+            }
         ],
     )
 

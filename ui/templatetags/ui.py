@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
 from ui import formatting, states
-from ui.words import cluster_words, words_of
+from ui.words import cluster_words, source_words, words_of
 from ui.yaml_lines import Line
 from ui.yaml_lines import yaml_lines as split_yaml
 
@@ -102,6 +102,12 @@ def words(stored: Mapping[str, Any]) -> str:
 def until(name: str, replaced_at: datetime | None) -> str:
     """The name of a cluster, with until when it was there where another one has the name now."""
     return cluster_words(name, replaced_at)
+
+
+@register.filter
+def source(versions: Mapping[str, str], observed_at: datetime | None) -> str:
+    """What the figures of a cluster were computed from."""
+    return source_words(versions, observed_at)
 
 
 @register.filter

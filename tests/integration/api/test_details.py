@@ -158,6 +158,8 @@ def test_pool_status_request_shows_answer_and_differences(get: Any) -> None:
             "differences": [
                 {
                     "field": "available",
+                    "parameters": {},
+                    "name": "available",
                     "ours": 2,
                     "server": 1,
                     "reason": "the server subtracts a device that is allocated and tainted twice",

@@ -70,3 +70,28 @@ def test_what_was_said_of_a_request_is_kept(migrate: Migrate) -> None:
         [{"code": "said_before", "parameters": {"said_before": "No."}}],
         [],
     ]
+
+
+def test_pools_of_mixed_nodes_are_derived_anew_without_words(migrate: Migrate) -> None:
+    before = migrate("pools", "0018_past_of_replaced_clusters")
+    cluster = before.get_model("clusters", "Cluster").objects.create(name="one", created_at=NOON)
+    fields = {
+        "cluster_id": cluster.pk,
+        "driver": "d",
+        "is_complete": True,
+        "is_valid": True,
+        "slices_seen": 2,
+        "devices_seen": 2,
+        "first_seen_at": NOON,
+        "since": NOON,
+    }
+    pools = before.get_model("pools", "Pool").objects
+    pools.create(**fields, name="a", node_kind="mixed", node_selection="all nodes, n1")
+    pools.create(**fields, name="b", node_kind="node", node_name="n1")
+    pools.create(**fields, name="c", node_kind="mixed", vanished_at=NOON)
+
+    after = migrate("pools", "0019_terms_of_mixed_nodes")
+
+    assert list(after.get_model("pools", "DirtyPool").objects.values_list("driver", "name")) == [
+        ("d", "a")
+    ]

@@ -282,17 +282,23 @@ def test_pool_page_compares_the_servers_figures_one_by_one(visit: Visit, pool: P
     answer = api_rows.status_answer(api_rows.status_request(pool.cluster))
     answer.ours = {"devices": {"total": 4, "allocated": 1, "available": 2, "unavailable": 1}}
     answer.server = {"totalDevices": 4, "availableDevices": 1, "validationError": "odd"}
+    part = {"parameters": {"attribute": "profile", "type": "half"}, "reasons": ["unexplained"]}
     answer.differences = [
         {"field": "available", "ours": 2, "server": 1, "reasons": ["server_subtracts_twice"]},
         {"field": "node", "ours": None, "server": "n1", "reasons": ["unexplained"]},
+        {**part, "field": "partition_total", "ours": 1, "server": 2},
+        {**part, "field": "partition_allocatable", "ours": 1, "server": 0},
+        # Of an earlier release, which kept the words.
+        {"field": "capacity bw", "ours": None, "server": "1", "reasons": ["unexplained"]},
     ]
     answer.save()
 
     section = visit(url(pool)).one("section", aria_labelledby="server-title")
 
     assert section.all("p")[0].text == (
-        "The pool status controller answered, and 2 figures differ. Asked 4 s ago"
+        "The pool status controller answered, and 5 figures differ. Asked 4 s ago"
     )
+    unexplained = "not explained: the objects may have changed between the two readings"
     assert section.rows() == [
         {"Figure": "total", "Ours then": "4", "Server's": "4", "Why": "the same"},
         {"Figure": "allocated", "Ours then": "1", "Server's": "unknown", "Why": "the same"},
@@ -307,7 +313,25 @@ def test_pool_page_compares_the_servers_figures_one_by_one(visit: Visit, pool: P
             "Figure": "node",
             "Ours then": "unknown",
             "Server's": "n1",
-            "Why": "not explained: the objects may have changed between the two readings",
+            "Why": unexplained,
+        },
+        {
+            "Figure": "partition profile=half total",
+            "Ours then": "1",
+            "Server's": "2",
+            "Why": unexplained,
+        },
+        {
+            "Figure": "partition profile=half allocatable",
+            "Ours then": "1",
+            "Server's": "0",
+            "Why": unexplained,
+        },
+        {
+            "Figure": "capacity bw",
+            "Ours then": "unknown",
+            "Server's": "1",
+            "Why": unexplained,
         },
     ]
     assert section.all("p")[-1].text == "The server says: odd"

@@ -9,10 +9,11 @@ from dra.server import PoolStatus, StatusRequest, answer_1_36, answer_1_37
 from dra.server_json import parse_pool_statuses
 from dra.server_views import CapacityStatus, PartitionStatus, ShareableStatus
 from dra.values import AllocationResult, Release, ResourceSlice
-from dra.words import reason_words
+from dra.words import figure_words, reason_words
 from tests.unit.dra import recorded
 from tests.unit.dra.objects import DRIVER, KEY, allocation, device, quantity, resource_slice
 
+HALF = {"attribute": f"{DRIVER}/profile", "type": "half"}
 V36, V37 = Release(1, 36), Release(1, 37)
 
 
@@ -27,7 +28,15 @@ def differences(
     status = answer(slices, allocations, request=StatusRequest(DRIVER)).pools[0]
     pool = assess_pool(KEY, slices, allocations=allocations, taint_rules=(), release=release)
     found = compare_with_server(pool, status, release=release)
-    return [(item.field, item.ours, item.server, reason_words(item.reasons)) for item in found]
+    return [
+        (
+            figure_words(item.field, item.parameters),
+            item.ours,
+            item.server,
+            reason_words(item.reasons),
+        )
+        for item in found
+    ]
 
 
 def test_equal_figures_have_no_difference() -> None:
@@ -188,10 +197,10 @@ def test_what_no_rule_explains_is_said_to_be_unexplained() -> None:
     )  # fmt: skip
 
     assert compare(status) == (
-        Difference("generation", 1, 2, (UNEXPLAINED,)),
-        Difference("total", 1, 5, (UNEXPLAINED,)),
-        Difference("node", "node-a", "node-b", (UNEXPLAINED,)),
-        Difference("capacity bw consumed", "0", "10", (UNEXPLAINED,)),
+        Difference("generation", {}, 1, 2, (UNEXPLAINED,)),
+        Difference("total", {}, 1, 5, (UNEXPLAINED,)),
+        Difference("node", {}, "node-a", "node-b", (UNEXPLAINED,)),
+        Difference("capacity_consumed", {"capacity": "bw"}, "0", "10", (UNEXPLAINED,)),
     )
 
 
@@ -204,10 +213,10 @@ def test_figures_that_we_do_not_know_are_said_to_be_unreadable_here() -> None:
 
     reasons = ("not_readable",)
     assert compare(status, claims_known=False) == (
-        Difference("allocated", None, 0, reasons),
-        Difference("unavailable", None, 0, reasons),
-        Difference("available", None, 1, reasons),
-        Difference("capacity bw", None, "0", reasons),
+        Difference("allocated", {}, None, 0, reasons),
+        Difference("unavailable", {}, None, 0, reasons),
+        Difference("available", {}, None, 1, reasons),
+        Difference("capacity", {"capacity": "bw"}, None, "0", reasons),
     )
 
 
@@ -218,7 +227,9 @@ def test_capacity_that_only_the_server_has_is_unexplained() -> None:
         unavailable=0, available=1, node_name="node-a", shareable=shareable,
     )  # fmt: skip
 
-    assert compare(status) == (Difference("capacity new", None, "1", (UNEXPLAINED,)),)
+    assert compare(status) == (
+        Difference("capacity", {"capacity": "new"}, None, "1", (UNEXPLAINED,)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -227,7 +238,8 @@ def test_capacity_that_only_the_server_has_is_unexplained() -> None:
         (
             PartitionStatus("other/attribute", "half", 1, 1),
             Difference(
-                "partition other/attribute=half",
+                "partition",
+                {"attribute": "other/attribute", "type": "half"},
                 None,
                 1,
                 ("server_groups_otherwise",),
@@ -235,11 +247,11 @@ def test_capacity_that_only_the_server_has_is_unexplained() -> None:
         ),
         (
             PartitionStatus(f"{DRIVER}/profile", "half", 2, 1),
-            Difference(f"partition {DRIVER}/profile=half total", 1, 2, (UNEXPLAINED,)),
+            Difference("partition_total", HALF, 1, 2, (UNEXPLAINED,)),
         ),
         (
             PartitionStatus(f"{DRIVER}/profile", "half", 1, 0),
-            Difference(f"partition {DRIVER}/profile=half allocatable", 1, 0, (UNEXPLAINED,)),
+            Difference("partition_allocatable", HALF, 1, 0, (UNEXPLAINED,)),
         ),
     ],
 )

@@ -99,7 +99,7 @@ def test_mixed_nodes_are_named() -> None:
         resource_slice("t", device("b"), count=2, node=None),
     )
 
-    assert pool.node == NodeSelection("mixed", text="all nodes, n1")
+    assert pool.node == NodeSelection("mixed", text="allNodes, n1")
     assert [problem.code for problem in pool.problems] == ["mixed_nodes"]
     assert [item.node for item in pool.devices] == [
         NodeSelection("node", "n1"),

@@ -827,6 +827,8 @@ def test_pool_status_answer_that_counts_shares_is_explained(tmp_path: Path) -> N
                 "differences": [
                     {
                         "field": "allocated",
+                        "parameters": {},
+                        "name": "allocated",
                         "ours": 1,
                         "server": 2,
                         "reason": "the server counts each share of a device (1.36)",
