@@ -309,7 +309,7 @@ def _past_unread(row: Cluster) -> str:
     """What is said of kinds that were never read, to this day; of those that were read later `_past_beginning` tells."""
     unread = [
         kinds_of(each.kind)
-        for each in row.kinds.all()
+        for each in row.known_kinds
         if each.first_synced_at is None and each.state != ReadState.NOT_SERVED
     ]
     if not unread:

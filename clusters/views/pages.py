@@ -307,7 +307,7 @@ def _gates(found: Capabilities | None) -> tuple[tuple[str, ...], tuple[GateLine,
 
 def _past_answer() -> str:
     return _(
-        "How far each kind had been read then is kept. Version, rights and feature gates are not: those are of now."
+        "How far each kind had been read then is kept. How it was reached, its version, rights and feature gates are not."
     )
 
 

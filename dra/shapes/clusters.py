@@ -115,7 +115,8 @@ class ClusterKind(Struct, frozen=True, kw_only=True):
         str | None, Meta(description="Where the next watch goes on.", examples=["81273"])
     ]
     object_count: Annotated[
-        Count | None, Meta(description="Objects that are stored.", examples=[120])
+        Count | None,
+        Meta(description="Objects that are stored; null of the past.", examples=[120]),
     ]
     read_count: Annotated[
         Count | None,
@@ -126,9 +127,14 @@ class ClusterKind(Struct, frozen=True, kw_only=True):
     ]
     last_changed_at: Annotated[Moment | None, Meta(description="When an object changed.")]
     failing_since: Annotated[Moment | None, Meta(description="Since when it cannot be read.")]
-    failures: Annotated[Count, Meta(description="Failures in a row.", examples=[0])]
+    failures: Annotated[
+        Count | None, Meta(description="Failures in a row; null of the past.", examples=[0])
+    ]
     retry_at: Annotated[Moment | None, Meta(description="When it is tried again.")]
-    relists: Annotated[Count, Meta(description="How often it was read anew.", examples=[1])]
+    relists: Annotated[
+        Count | None,
+        Meta(description="How often it was read anew; null of the past.", examples=[1]),
+    ]
 
 
 class Cluster(Struct, frozen=True, kw_only=True):
@@ -146,12 +152,13 @@ class Cluster(Struct, frozen=True, kw_only=True):
         Meta(description="Whether this is the bundled simulated cluster.", examples=[False]),
     ]
     context: Annotated[
-        str | None, Meta(description="The kubeconfig's context.", examples=["prod-eu"])
+        str | None,
+        Meta(description="The kubeconfig's context; null of the past.", examples=["prod-eu"]),
     ]
     server: Annotated[
         str | None,
         Meta(
-            description="Address of the API server; null where it is not known.",
+            description="Address of the API server; null where it is not known, and of the past.",
             examples=["https://10.0.0.1:6443"],
         ),
     ]
@@ -167,30 +174,39 @@ class Cluster(Struct, frozen=True, kw_only=True):
         ),
     ]
     paused: Annotated[
-        bool, Meta(description="Whether a person has stopped reading it.", examples=[False])
+        bool | None,
+        Meta(
+            description="Whether a person has stopped reading it; null of the past.",
+            examples=[False],
+        ),
     ]
     pool_status_requests: Annotated[
-        PoolStatusMode, Meta(description="Whether they are made in it.", examples=["auto"])
+        PoolStatusMode | None,
+        Meta(description="Whether they are made in it; null of the past.", examples=["auto"]),
     ]
     reach: Annotated[ClusterReach, Meta(description="How it answered last.")]
     server_version: Annotated[
-        str | None, Meta(description="As the server names it.", examples=["v1.36.2"])
+        str | None,
+        Meta(description="As the server names it; null of the past.", examples=["v1.36.2"]),
     ]
     discovered_at: Annotated[
-        Moment | None, Meta(description="When versions, rights and gates were read.")
+        Moment | None,
+        Meta(description="When versions, rights and gates were read; null of the past."),
     ]
     versions: Annotated[
         Sequence[ServedVersion] | None,
-        Meta(description="What it serves; null before the first discovery."),
+        Meta(description="What it serves; null before the first discovery, and of the past."),
     ]
     rights: Annotated[
         Sequence[Right] | None,
-        Meta(description="What DRA-Dash may do there; null before the first discovery."),
+        Meta(
+            description="What DRA-Dash may do there; null before the first discovery, and of the past."
+        ),
     ]
     gates: Annotated[
         Mapping[str, Mapping[str, bool]] | None,
         Meta(
-            description="Feature gates, on or off, by component; null when /metrics cannot be read."
+            description="Feature gates, on or off, by component; null when /metrics cannot be read, and of the past."
         ),
     ]
     kinds: Annotated[

@@ -16,6 +16,7 @@ from api.views.listing import ListView
 from clusters import services
 from clusters.models import Cluster
 from kube.identity import Identity
+from tests.factories import api_rows
 from tests.factories.churn import STEP, Churn
 from tests.factories.clusters import NOON
 
@@ -193,6 +194,30 @@ def test_name_is_that_of_the_cluster_that_had_it_then(api: Client) -> None:
         "2026-11-29T12:30:00Z": [str(first.pk)],
         "2026-11-29T13:30:00Z": [str(second.pk)],
     }
+
+
+def test_cluster_of_the_past_has_nothing_that_is_only_known_of_now(api: Client) -> None:
+    found = api_rows.capabilities()
+    churn = Churn(1)
+    Cluster.objects.update(
+        url="http://a", context="c", is_paused=True, capabilities=found, discovered_at=NOON
+    )
+    churn.cluster.kinds.update(failures=2, relists=3)
+    path = reverse("api:cluster", args=[churn.cluster.pk])
+
+    with time_machine.travel(NOON + timedelta(hours=1), tick=False):
+        then, now = api.get(path, {"at": "-1m"}).json(), api.get(path).json()
+
+    of_now = ("paused", "server", "context", "pool_status_requests", "discovered_at")
+    found_out = ("server_version", "versions", "rights", "gates")
+    of_kinds = ("api_version", "object_count", "failures", "relists")
+    assert None not in [*(now[name] for name in of_now), now["versions"], now["rights"]]
+    assert {name: then[name] for name in (*of_now, *found_out)} == dict.fromkeys(
+        (*of_now, *found_out)
+    )
+    assert [{name: each[name] for name in of_kinds} for each in then["kinds"]] == [
+        dict.fromkeys(of_kinds) for _ in now["kinds"]
+    ]
 
 
 def test_next_page_is_of_the_same_moment(api: Client) -> None:

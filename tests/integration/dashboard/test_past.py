@@ -11,11 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import time_machine
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from clusters.models import Gap
+from clusters.models import Cluster, Gap
 from objects.models import KubeObject
 from pools.models import Device, Pool
-from tests.factories import kube
+from tests.factories import api_rows, kube
 from tests.factories.churn import Churn
 from tests.factories.clusters import NOON
 from tests.factories.snapshots import SNAPSHOT
@@ -333,6 +335,39 @@ def test_cluster_of_the_past_has_nothing_to_switch(client: Client, churn: Churn)
 
     assert ("Pause reading" in now, "Pause reading" in then) == (True, False)
     assert "Only an administrator" not in then
+
+
+def test_cluster_of_the_past_shows_nothing_that_is_only_known_of_now(
+    signed_in: Client, churn: Churn
+) -> None:
+    Cluster.objects.update(
+        server_version="v1.36.2", capabilities=api_rows.capabilities(), discovered_at=NOON
+    )
+    path = f"/clusters/{churn.cluster.pk}/"
+
+    listed, then = page(signed_in, "/clusters/").text, page(signed_in, path).text
+    with time_machine.travel(NOON + HOUR, tick=False):
+        now = Page(signed_in.get(path).content.decode()).text
+
+    words = ("v1.36.2", "Feature gates", "resource.k8s.io/v1", "Asked what it serves")
+    assert [word for word in words if word not in now] == []
+    assert [word for word in words if word in then or word in listed] == []
+    assert "its version, rights and feature gates are not." in then
+
+
+def test_page_of_the_past_takes_the_same_queries_whatever_the_number_of_clusters(
+    signed_in: Client, churn: Churn
+) -> None:
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            page(signed_in, "/pools/", at=NOON + MINUTE)
+        return len(queries)
+
+    with_one = count()
+    api_rows.cluster("two", created_at=NOON)
+    api_rows.cluster("three", created_at=NOON)
+
+    assert count() == with_one
 
 
 @pytest.mark.parametrize("path", ["/nothing/", "/pools/nothing/", "/api/v1/docs/"])
