@@ -21,6 +21,8 @@ OVERVIEW = """usage: dradash COMMAND ...
 `dradash COMMAND --help` says more of one.
 """
 
+OFFERED = [line.split()[0] for line in OVERVIEW.splitlines() if line.startswith("  ")]
+
 FAILED, MISUSED, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 
 
@@ -98,9 +100,9 @@ def _inspect(arguments: Sequence[str]) -> int:
 
 def _django(arguments: Sequence[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dradash.settings")
-    from django.core.management import execute_from_command_line  # noqa: PLC0415 -- needs the line above
+    from dradash.management_commands import Commands  # noqa: PLC0415 -- needs the line above
 
-    execute_from_command_line(["dradash", *arguments])
+    Commands(arguments, offered=OFFERED).execute()
     return 0
 
 

@@ -22,6 +22,20 @@ SELECT attname::text FROM pg_index, unnest(indkey) WITH ORDINALITY AS part (numb
 WHERE indrelid = %s::regclass AND indisprimary AND attrelid = indrelid AND attnum = part.number ORDER BY place
 """
 
+# An index of which all is what another one of the same table begins with.
+COVERED = """
+SELECT DISTINCT a.indexrelid::regclass::text FROM pg_index a JOIN pg_index b ON b.indrelid = a.indrelid AND b.indexrelid <> a.indexrelid
+JOIN pg_class ca ON ca.oid = a.indexrelid JOIN pg_class cb ON cb.oid = b.indexrelid AND cb.relam = ca.relam
+WHERE a.indrelid::regclass::text = ANY(%s) AND NOT a.indisunique
+  AND pg_get_expr(a.indpred, a.indrelid) IS NOT DISTINCT FROM pg_get_expr(b.indpred, b.indrelid)
+  AND a.indnkeyatts <= b.indnkeyatts AND NOT EXISTS (
+    SELECT FROM generate_series(1, a.indnkeyatts) place
+    WHERE (pg_get_indexdef(a.indexrelid, place, true), a.indclass[place - 1])
+        IS DISTINCT FROM (pg_get_indexdef(b.indexrelid, place, true), b.indclass[place - 1])
+  )
+ORDER BY 1
+"""
+
 Model = type[models.Model]
 
 
@@ -79,3 +93,23 @@ def test_each_model_has_the_key_of_its_table() -> None:
     assert {model._meta.label: [name for (name,) in rows(KEY, model)] for model in tables()} == {
         model._meta.label: [field.column for field in model._meta.pk_fields] for model in tables()
     }
+
+
+def covered_indexes() -> list[str]:
+    """With those of closed versions, which have no model."""
+    names = [model._meta.db_table for model in our_models()]
+    with connection.cursor() as cursor:
+        cursor.execute(COVERED, [[*names, *(f"{name}_closed" for name in names)]])
+        return [name for (name,) in cursor.fetchall()]
+
+
+def test_no_index_is_the_beginning_of_another() -> None:
+    assert covered_indexes() == []
+
+
+def test_index_that_is_the_beginning_of_another_is_found() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE INDEX superfluous ON pools_node (cluster_id)")
+        cursor.execute("CREATE INDEX superfluous_closed ON pools_node_closed (cluster_id)")
+
+    assert covered_indexes() == ["superfluous", "superfluous_closed"]

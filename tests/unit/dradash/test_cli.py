@@ -97,10 +97,16 @@ def test_command_with_a_wrong_setting_says_so_in_one_sentence_and_fails(
     assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", sentence)
 
 
-def test_unknown_command_fails(tmp_path: Path) -> None:
-    done = dradash("fly", DRADASH_HOME=str(tmp_path), SECRET_KEY="x")
+@pytest.mark.parametrize(
+    ("word", "hint"), [("fly", ""), ("inspekt", " Did you mean inspect?"), ("startproj", "")]
+)
+def test_unknown_command_is_told_which_of_ours_is_near(
+    tmp_path: Path, word: str, hint: str
+) -> None:
+    done = dradash(word, DRADASH_HOME=str(tmp_path), SECRET_KEY="x")
 
-    assert (done.returncode, "Unknown command: 'fly'" in done.stderr) == (1, True)
+    said = f"There is no command “{word}”.{hint} `dradash help` names them all.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
 
 
 def test_help_names_our_commands_without_settings() -> None:
