@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import timedelta
 from html.parser import HTMLParser
@@ -26,6 +27,8 @@ from ui.past import answers_for_moments
 from ui.snapshot import open_snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from django.test import Client
 
 pytestmark = pytest.mark.django_db
@@ -402,32 +405,58 @@ def test_what_is_no_moment_is_refused_with_what_to_write(signed_in: Client, path
 
 
 LISTS = ("/pools/", "/devices/", "/resource-slices/", "/nodes/", "/device-classes/")
+THING = re.compile(r"/(?:pools|devices|resource-slices|nodes|device-classes)/\d+/")
+# What a page of a moment says otherwise: how its figures are known, where the moment is in a chart, and whom nobody asks any more.
+OF_THE_MOMENT = re.compile(
+    r"computed from (?:what is kept of then|\w+ at \d+(?:, \w+ at \d+)*)"
+    r'|"at": (?:null|[\d.]+)'
+    r"|the moment that this page is about "
+    r"|ha[sd] not been asked about this pool (?:yet\. It is asked every few minutes|by then)\."
+)
 
 
-def figures(client: Client, now: Any, *, at: str = "") -> dict[str, str]:
-    """What each list shows, by its address."""
+def figures(client: Client, now: Any, paths: Iterable[str], *, at: str = "") -> dict[str, str]:
+    """What pages show, by address."""
+    query = {"at": at} if at else {}
     with time_machine.travel(now, tick=False):
         return {
-            path: Page(client.get(path, {"at": at} if at else {}).content.decode()).figures
-            for path in LISTS
+            path: OF_THE_MOMENT.sub("", Page(client.get(path, query).content.decode()).figures)
+            for path in paths
         }
 
 
+def things(client: Client, now: Any) -> set[str]:
+    """Addresses of all that a list has."""
+    with time_machine.travel(now, tick=False):
+        links = [link for path in LISTS for link in page_of(client, path).links]
+    return {link for link in links if THING.fullmatch(link)}
+
+
+def page_of(client: Client, path: str) -> Page:
+    return Page(client.get(path).content.decode())
+
+
 def live_figures(client: Client, made: Churn, count: int) -> dict[Any, dict[str, str]]:
-    """By moment, each a dozen changes after the one before."""
+    """By moment, each a dozen changes after the one before: the overview, all lists, and a page of each thing in them."""
     found = {}
     for _ in range(count):
         made.steps(12)
-        found[made.now] = figures(client, made.now)
+        paths = ("/", *LISTS, *sorted(things(client, made.now)))
+        found[made.now] = figures(client, made.now, paths)
     return found
 
 
-def test_lists_at_five_moments_show_what_they_showed_then(signed_in: Client) -> None:
+def test_pages_at_five_moments_show_what_they_showed_then(signed_in: Client) -> None:
     made = Churn(3)
+    Cluster.objects.update(reach="ok")
     live = live_figures(signed_in, made, 5)
 
-    past = {moment: figures(signed_in, made.now + HOUR, at=moment_text(moment)) for moment in live}
+    past = {
+        moment: figures(signed_in, made.now + HOUR, shown, at=moment_text(moment))
+        for moment, shown in live.items()
+    }
 
     assert past == live
     # They had something to show, and not the same each time.
+    assert min(len(shown) for shown in live.values()) > len(LISTS) + 5
     assert len({repr(found) for found in live.values()}) == 5
