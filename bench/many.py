@@ -246,7 +246,7 @@ class Watched:
         rows = self._connection.execute(
             "SELECT c.name, e.resource_version FROM objects_objectevent e"
             " JOIN clusters_cluster c ON c.id = e.cluster_id"
-            " WHERE e.at > now() - interval '10 seconds' AND e.op IN ('added', 'modified', 'deleted')"
+            " WHERE e.at > now() - interval '10 seconds' AND e.op IN (1, 2, 3)"
         ).fetchall()
         now = time.time()
         for name, version in rows:

@@ -20,6 +20,9 @@ from simulator.server import start
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+Place = tuple[str, str]
+"""Pool and device."""
+
 LIVES_PER_SECOND = 5
 SECONDS = 480
 # Of these, before anything is measured.
@@ -31,7 +34,7 @@ LIFE_SECONDS = (0.0, 0.3, 1.0, 8.0, 8.5)
 def main() -> None:
     """Print the address once all objects are there."""
     name, _, only_slices = sys.argv[1].partition("-")
-    places: list[tuple[str, str]] = []
+    places: list[Place] = []
     objects = noting(workloads.make(name), places)
     if only_slices:
         objects = (each for each in objects if each["kind"] == "ResourceSlice")
@@ -44,16 +47,25 @@ def main() -> None:
         stopped.wait()
 
 
-def noting(objects: Iterable[Any], places: list[tuple[str, str]]) -> Iterator[Any]:
-    """The objects, and of network cards, which no claim of the workload holds, where each is."""
+def noting(objects: Iterable[Any], places: list[Place]) -> Iterator[Any]:
+    """The objects, and of network cards that no claim of the workload holds, where each is."""
+    held: set[Place] = set()
     for each in objects:
         if each["kind"] == "ResourceSlice" and each["spec"]["driver"] == workloads.NIC:
             spec = each["spec"]
             places += [(spec["pool"]["name"], device["name"]) for device in spec["devices"]]
+        if each["kind"] == "ResourceClaim":
+            results = each["status"]["allocation"]["devices"]["results"]
+            held |= {
+                (result["pool"], result["device"])
+                for result in results
+                if result["driver"] == workloads.NIC
+            }
         yield each
+    places[:] = [place for place in places if place not in held]
 
 
-def live(simulator: Any, places: list[tuple[str, str]]) -> None:
+def live(simulator: Any, places: list[Place]) -> None:
     """Five changes of each claim: made, allocated, reserved, given back, gone; then print when each was made."""
     rng = random.Random(3)
     rng.shuffle(places)
@@ -74,7 +86,7 @@ def live(simulator: Any, places: list[tuple[str, str]]) -> None:
 
 def change(
     simulator: Any,
-    place: tuple[str, str],
+    place: Place,
     *,
     step: int,
     number: int,

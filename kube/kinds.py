@@ -18,6 +18,7 @@ class Kind:
     plural: str
     namespaced: bool
     versions: tuple[str, ...]  # newest first
+    number: int  # of the kind in the object log: its own for ever
     verbs: tuple[str, ...] = ("list", "watch")  # what we need to be allowed
     kept: Kept | None = None  # of its objects; None: all of each
 
@@ -33,6 +34,7 @@ RESOURCE_SLICE: Final = Kind(
     "resourceslices",
     namespaced=False,
     versions=("v1", "v1beta2", "v1beta1"),
+    number=1,
 )
 RESOURCE_CLAIM: Final = Kind(
     "ResourceClaim",
@@ -40,6 +42,7 @@ RESOURCE_CLAIM: Final = Kind(
     "resourceclaims",
     namespaced=True,
     versions=("v1", "v1beta2", "v1beta1"),
+    number=2,
 )
 DEVICE_CLASS: Final = Kind(
     "DeviceClass",
@@ -47,6 +50,7 @@ DEVICE_CLASS: Final = Kind(
     "deviceclasses",
     namespaced=False,
     versions=("v1", "v1beta2", "v1beta1"),
+    number=3,
 )
 DEVICE_TAINT_RULE: Final = Kind(
     "DeviceTaintRule",
@@ -54,6 +58,7 @@ DEVICE_TAINT_RULE: Final = Kind(
     "devicetaintrules",
     namespaced=False,
     versions=("v1", "v1beta2", "v1alpha3"),
+    number=4,
 )
 RESOURCE_POOL_STATUS_REQUEST: Final = Kind(
     "ResourcePoolStatusRequest",
@@ -61,6 +66,7 @@ RESOURCE_POOL_STATUS_REQUEST: Final = Kind(
     "resourcepoolstatusrequests",
     namespaced=False,
     versions=("v1alpha3",),
+    number=5,
     verbs=("create", "get", "list", "watch", "delete"),
 )
 NODE: Final = Kind(
@@ -69,6 +75,7 @@ NODE: Final = Kind(
     "nodes",
     namespaced=False,
     versions=("v1",),
+    number=6,
     # Not the images, figures and heartbeats that a kubelet writes every few minutes.
     kept=Kept(
         members={

@@ -102,8 +102,9 @@ class ObjectEvent(models.Model):
     object_id = models.BigIntegerField()
     # When it reached us, distinct for each change of one object; objects carry no time of their latest change.
     at = models.DateTimeField()
-    kind = models.CharField(max_length=64)
-    op = models.CharField(max_length=16, choices=Op)
+    # The number of one of `kube.kinds`: there are so many events that a name in each would take a tenth of them.
+    kind = models.SmallIntegerField()
+    op = models.SmallIntegerField(choices=Op)
     resource_version = models.TextField()
     digest = models.UUIDField()
     generation = models.BigIntegerField(null=True)
@@ -113,7 +114,7 @@ class ObjectEvent(models.Model):
         db_table = "objects_objectevent"
 
     def __str__(self) -> str:
-        return f"{self.op} object {self.object_id} at {self.at}"
+        return f"{Op(self.op).label} object {self.object_id} at {self.at}"
 
 
 class Checkpoint(models.Model):

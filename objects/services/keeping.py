@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 
 from clusters import registry
+from kube.kinds import KINDS
 from objects.services.log import BODIES_LOCK
 from objects.services.staging import Cursor, open_cursor
 
@@ -73,7 +74,7 @@ def _is_due(cursor: Cursor, cluster_id: int, kind: str, *, now: datetime) -> boo
         return False
     cursor.execute(
         "SELECT count(*) FROM objects_objectevent WHERE cluster_id = %s AND kind = %s AND at > %s",
-        (cluster_id, kind, latest),
+        (cluster_id, KINDS[kind].number, latest),
     )
     (events,) = cursor.fetchone() or (0,)
     return bool(events >= live)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from kube.kinds import KINDS
 from objects.choices import DELETIONS, Op
 from objects.queries import Version
 from objects.services import bodies
@@ -25,8 +26,8 @@ _EVENT: Final = {
     "cluster_id": "int8",
     "object_id": "int8",
     "at": "timestamptz",
-    "kind": "text",
-    "op": "text",
+    "kind": "int2",
+    "op": "int2",
     "resource_version": "text",
     "digest": "uuid",
     "generation": "int8",
@@ -236,8 +237,8 @@ def _apply(state: _State, event: NewEvent, *, cluster_id: int, now: datetime) ->
         cluster_id,
         state.object_id,
         at,
-        event.kind,
-        str(event.op),
+        KINDS[event.kind].number,
+        event.op,
         as_text(event.resource_version),
         version.digest,
         version.generation,

@@ -58,7 +58,7 @@ class _Past:
 @dataclass(frozen=True, slots=True)
 class _Event:
     at: datetime
-    op: str
+    op: int
     resource_version: str
     version: Version
 

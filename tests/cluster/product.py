@@ -159,7 +159,7 @@ class Product:
     def reach(self) -> str:
         return Cluster.objects.get(pk=self.cluster.pk).reach
 
-    def events(self, kind: str) -> list[tuple[str, str]]:
+    def events(self, kind: str) -> list[tuple[int, str]]:
         """Operations and names of the log, in its order."""
         known = KubeObject.objects.filter(cluster=self.cluster, kind=kind)
         names = dict(known.values_list("id", "name"))

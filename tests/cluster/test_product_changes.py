@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from objects.choices import Op
 from objects.models import Body
 from tests.cluster.client import Document
 from tests.cluster.controlplane import ControlPlane
@@ -63,7 +64,7 @@ def test_roll_out_slice_by_slice_is_incomplete_meanwhile_and_stores_no_body(
 
     assert product.figures("node-0", DRIVER) == (6, 1, 0, 0, 0, 5, 0)
     assert product.samples("node-0") == [(1, True, 6, 5), (2, False, None, 0), (2, True, 6, 5)]
-    assert product.events(SLICES)[3:] == [("modified", f"slice-{n}") for n in range(3)]
+    assert product.events(SLICES)[3:] == [(Op.MODIFIED, f"slice-{n}") for n in range(3)]
     assert Body.objects.filter(cluster=product.cluster).count() == bodies
     pool = product.rest("pools/")["results"][0]
     history = product.rest(f"pools/{pool['id']}/history/")
@@ -98,9 +99,9 @@ def test_restart_of_the_api_server_repeats_nothing_and_recovers_by_itself(
         eventually(lambda: set(product.kind_states().values()) == {"watching"}, seconds=90)
 
     changes = product.events(SLICES)[2:]
-    assert changes[0] == ("modified", "slice-0")
-    assert changes[1:] in ([("modified", "slice-0")], [("resync_modified", "slice-0")])
-    assert product.events(CLAIMS) == [("resync_added", "held")]
+    assert changes[0] == (Op.MODIFIED, "slice-0")
+    assert changes[1:] in ([(Op.MODIFIED, "slice-0")], [(Op.RESYNC_MODIFIED, "slice-0")])
+    assert product.events(CLAIMS) == [(Op.RESYNC_ADDED, "held")]
     (gap,) = product.gaps(CLAIMS)
     assert gap in {(reason, True) for reason in reasons}
     assert product.reach() == "ok"
@@ -120,9 +121,9 @@ def test_change_made_while_the_api_server_restarts_is_found_once(product: Produc
     product.sync()
 
     assert sorted(product.events(SLICES)[2:]) == [
-        ("resync_added", "new"),
-        ("resync_deleted", "gone"),
-        ("resync_modified", "slice-0"),
+        (Op.RESYNC_ADDED, "new"),
+        (Op.RESYNC_MODIFIED, "slice-0"),
+        (Op.RESYNC_DELETED, "gone"),
     ]
     assert product.gaps(SLICES) == [("relist", True)]
     assert product.figures("node-0", DRIVER) == (2, 0, 0, 2, 0, 0, 0)
@@ -158,8 +159,8 @@ def test_etcd_of_an_older_copy_is_noticed_and_read_anew(
 
     assert product.figures("node-0", DRIVER) == (2, 0, 0, 0, 0, 2, 0)
     assert sorted(product.events(SLICES)[2:]) == [
-        ("resync_deleted", "late"),
-        ("resync_modified", "slice-0"),
+        (Op.RESYNC_MODIFIED, "slice-0"),
+        (Op.RESYNC_DELETED, "late"),
     ]
     assert product.gaps(SLICES) == [("restored", True)]
     assert "Device" in product.page("/pools/")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from ingest import services
+from objects.choices import Op
 from tests.cluster.controlplane import ControlPlane
 from tests.cluster.objects import device, held_claim, resource_slice
 from tests.cluster.product import Product, clock, eventually, install, wait_for_right
@@ -60,7 +61,7 @@ def test_right_for_one_kind_revoked_leaves_the_others_and_comes_back(product: Pr
     assert product.kind_states() == dict.fromkeys(FOLLOWED, "watching")
     assert product.figures("node-0", DRIVER) == (2, 1, 0, 0, 0, 1, 0)
     assert product.gaps(CLAIMS) == [("forbidden", True)]
-    assert product.events(CLAIMS) == [("resync_added", "held")]
+    assert product.events(CLAIMS) == [(Op.RESYNC_ADDED, "held")]
     assert "we may not read" not in product.page("/pools/")
 
 
@@ -80,7 +81,7 @@ def test_all_rights_revoked_while_followed_are_named_and_heal_by_themselves(
 
     assert reach_after_discovery in {"ok", "forbidden"}
     assert product.figures("node-0", DRIVER) == (2, 1, 0, 0, 0, 1, 0)
-    assert product.events("ResourceSlice") == [("resync_added", "slice")]
+    assert product.events("ResourceSlice") == [(Op.RESYNC_ADDED, "slice")]
     assert product.gaps("ResourceSlice") == [("forbidden", True)]
 
 
@@ -106,4 +107,4 @@ def test_token_expired_is_told_as_unauthorized_and_a_fresh_one_is_taken_up(
     assert product.reach() == "ok"
     assert set(product.kind_states().values()) == {"watching"}
     assert product.gaps(CLAIMS) == [("api_unreachable", True)]
-    assert product.events(CLAIMS) == [("resync_added", "held")]
+    assert product.events(CLAIMS) == [(Op.RESYNC_ADDED, "held")]

@@ -15,6 +15,7 @@ from kube.connect import connect
 from kube.kept import Kept
 from kube.kinds import DEVICE_CLASS, served
 from kube.targets import Target
+from objects.choices import Op
 from objects.models import Body, KubeObject, ObjectEvent
 from objects.services.partitions import LOG, ensure_partitions
 from pools.models import DeviceClass
@@ -78,7 +79,7 @@ def stored(cluster: Cluster) -> tuple[list[str], list[str], int, int | None]:
     )
 
 
-def log(cluster: Cluster) -> list[str]:
+def log(cluster: Cluster) -> list[int]:
     return list(
         ObjectEvent.objects.filter(cluster=cluster).order_by("at").values_list("op", flat=True)
     )
@@ -106,7 +107,7 @@ def test_watch_takes_what_is_no_longer_kept_for_gone_and_stores_what_begins_to_b
     read(cluster, simulator, cursor=cursor_of(cluster))
 
     assert stored(cluster) == (["first", "second"], ["second"], 2, 1)
-    assert log(cluster) == ["resync_added", "deleted", "modified"]
+    assert log(cluster) == [Op.RESYNC_ADDED, Op.DELETED, Op.MODIFIED]
 
 
 def test_full_read_takes_what_is_no_longer_kept_for_gone(
@@ -119,4 +120,4 @@ def test_full_read_takes_what_is_no_longer_kept_for_gone(
     read(cluster, simulator)
 
     assert stored(cluster) == (["first"], [], 1, 0)
-    assert log(cluster) == ["resync_added", "resync_deleted"]
+    assert log(cluster) == [Op.RESYNC_ADDED, Op.RESYNC_DELETED]

@@ -12,6 +12,7 @@ from django.db import connection
 from clusters import services
 from clusters.models import Cluster, ClusterKind, Gap
 from ingest.services import SyncResult
+from objects.choices import Op
 from objects.models import KubeObject, ObjectEvent
 from pools.models import Device, DeviceClass, Node, Pool, PoolSample
 from tests.factories import kube
@@ -36,7 +37,7 @@ def figures(name: str = "node-1") -> tuple[object, ...]:
     )
 
 
-def events(cluster: Cluster) -> list[tuple[str, str]]:
+def events(cluster: Cluster) -> list[tuple[int, str]]:
     """Operations and names, in the order of the log."""
     names = dict(KubeObject.objects.filter(cluster=cluster).values_list("id", "name"))
     rows = ObjectEvent.objects.filter(cluster=cluster).order_by("at", "object_id")
@@ -78,10 +79,10 @@ def test_sync_first_time_shows_the_whole_cluster(
         ("ResourceSlice", "watching", 1),
     ]
     assert sorted(events(cluster)) == [
-        ("resync_added", "claim-a"),
-        ("resync_added", "node-1"),
-        ("resync_added", "rule-a"),
-        ("resync_added", "slice-a"),
+        (Op.RESYNC_ADDED, "claim-a"),
+        (Op.RESYNC_ADDED, "node-1"),
+        (Op.RESYNC_ADDED, "rule-a"),
+        (Op.RESYNC_ADDED, "slice-a"),
     ]
 
 
@@ -101,7 +102,7 @@ def test_watch_gives_nodes_a_history_without_their_heartbeats(
     eventually(lambda: Node.objects.get().vanished_at is not None)
 
     # The first may have been found by a full read.
-    assert events(cluster)[1:] == [("modified", "node-1"), ("deleted", "node-1")]
+    assert events(cluster)[1:] == [(Op.MODIFIED, "node-1"), (Op.DELETED, "node-1")]
 
 
 def test_sync_makes_rows_of_what_is_stored_where_they_are_made_in_another_way_by_now(
@@ -138,9 +139,9 @@ def test_watch_follows_each_change_once(simulator: Simulator, cluster: Cluster) 
     eventually(lambda: Pool.objects.get().vanished_at is not None)
 
     assert [event for event in events(cluster) if event[1] == "claim-a"] == [
-        ("added", "claim-a"),
-        ("modified", "claim-a"),
-        ("deleted", "claim-a"),
+        (Op.ADDED, "claim-a"),
+        (Op.MODIFIED, "claim-a"),
+        (Op.DELETED, "claim-a"),
     ]
     samples = PoolSample.objects.filter(cluster=cluster).order_by("at")
     assert list(samples.values_list("generation", "total", "available", "has_vanished")) == [
@@ -208,9 +209,9 @@ def test_resync_after_410_finds_what_changed_and_says_that_something_may_be_miss
     sync()
 
     assert sorted(events(cluster)[2:]) == [
-        ("resync_added", "slice-c"),
-        ("resync_deleted", "slice-a"),
-        ("resync_modified", "slice-b"),
+        (Op.RESYNC_ADDED, "slice-c"),
+        (Op.RESYNC_MODIFIED, "slice-b"),
+        (Op.RESYNC_DELETED, "slice-a"),
     ]
     assert figures("b") == (1, True, 5, 0, 0, 5)
     gaps = Gap.objects.filter(cluster=cluster, kind="ResourceSlice", ended_at__isnull=False)

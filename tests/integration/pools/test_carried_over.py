@@ -220,9 +220,7 @@ def test_migrations_carry_over_what_an_installation_has(empty_database: str) -> 
     migrate(empty_database)
 
     with psycopg.connect(empty_database) as database:
-        assert rows(database, "SELECT object_id, kind FROM objects_objectevent") == [
-            (5, "ResourceSlice")
-        ]
+        assert rows(database, "SELECT object_id, kind, op FROM objects_objectevent") == [(5, 1, 1)]
         # Nodes are read anew, and rows of kinds that had none are made anew.
         assert rows(
             database,
