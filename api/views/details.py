@@ -158,7 +158,7 @@ class PoolStatusRequestDetail(DetailView):
     def shape(
         self, row: PoolStatusRequest, coverage: Coverage, links: Links
     ) -> shapes.PoolStatusRequestDetail:
-        answers = list(queries.answers(coverage.snapshot, row.pk))
+        answers = list(queries.answers(coverage.snapshot, row))
         keys = [(each.driver, each.pool_name) for each in answers]
         pool_ids = queries.pools_of_keys(coverage.snapshot, row.cluster_id, keys)
         return rows.answered_status_request(

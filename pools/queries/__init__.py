@@ -45,9 +45,10 @@ from pools.queries.pool_rows import (
 from pools.queries.problem_starts import ProblemStart, ProblemStarts, problem_starts
 from pools.queries.slice_rows import resource_slice, slice_of_device, slices, slices_of_pool
 from pools.queries.status_rows import (
+    Agreement,
+    agreement,
     answers,
     latest_answer,
-    latest_comparisons,
     latest_status_request,
     status_request,
     status_requests,
@@ -73,6 +74,7 @@ __all__ = [
     "RAW_HISTORY",
     "SLICE_ORDER",
     "STATUS_ORDER",
+    "Agreement",
     "AttributeMatch",
     "CapacityMatch",
     "Comparison",
@@ -91,6 +93,7 @@ __all__ = [
     "SliceFilter",
     "StatusFilter",
     "UnavailableDevices",
+    "agreement",
     "answers",
     "attribute_names",
     "availability",
@@ -106,7 +109,6 @@ __all__ = [
     "has_more_samples",
     "holders",
     "latest_answer",
-    "latest_comparisons",
     "latest_status_request",
     "partition_figures",
     "partition_types",

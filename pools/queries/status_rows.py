@@ -1,8 +1,10 @@
 """Reads of pool status requests and their answers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.db.models import (
+    Count,
     Func,
     JSONField,
     Q,
@@ -19,6 +21,19 @@ from pools.models import (
 from pools.queries.conditions import places
 from pools.queries.wanted import StatusFilter
 from ui.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How many pools were compared with what a server says of them, and how many of these it counts otherwise."""
+
+    compared: int
+    differing: int
+
+
+def _requests() -> QuerySet[PoolStatusRequest]:
+    """Without what the server wrote, which names up to a thousand pools: only the page of one request shows it."""
+    return PoolStatusRequest.objects.defer("answer")
 
 
 def status_requests(snapshot: Snapshot, wanted: StatusFilter) -> QuerySet[PoolStatusRequest]:
@@ -38,19 +53,24 @@ def status_requests(snapshot: Snapshot, wanted: StatusFilter) -> QuerySet[PoolSt
             | Q(driver__icontains=wanted.text)
             | Q(pool_name__icontains=wanted.text)
         )
-    return PoolStatusRequest.objects.filter(condition)
+    return _requests().filter(condition)
 
 
-def latest_comparisons(snapshot: Snapshot, cluster_ids: Sequence[int]) -> list[PoolStatusRequest]:
-    """Of each driver the newest request about all its pools whose answer was compared with our figures; one query."""
-    rows = PoolStatusRequest.objects.filter(
+def agreement(snapshot: Snapshot, cluster_ids: Sequence[int]) -> Agreement:
+    """By the newest compared answer about all pools of each driver; pools of it that were not compared are left out. One query."""
+    about_all = PoolStatusRequest.objects.filter(
         cluster_id__in=cluster_ids, pool_name="", pools_differing__isnull=False
     )
-    return list(
-        rows.order_by("cluster_id", "driver", "-created_at", "-id").distinct(
-            "cluster_id", "driver"
-        )
+    latest = about_all.order_by("cluster_id", "driver", "-created_at", "-id").distinct(
+        "cluster_id", "driver"
     )
+    compared = PoolStatusAnswer.objects.filter(
+        request_id__in=latest.values("id"), differences__isnull=False
+    )
+    counts = compared.aggregate(
+        compared=Count("id"), differing=Count("id", filter=~Q(differences=[]))
+    )
+    return Agreement(**counts)
 
 
 def status_request(snapshot: Snapshot, request_id: int) -> PoolStatusRequest:
@@ -58,9 +78,9 @@ def status_request(snapshot: Snapshot, request_id: int) -> PoolStatusRequest:
     return PoolStatusRequest.objects.get(pk=request_id)
 
 
-def answers(snapshot: Snapshot, request_id: int) -> QuerySet[PoolStatusAnswer]:
-    """What one request's answer says of each pool, those that differ first."""
-    return PoolStatusAnswer.objects.filter(request_id=request_id).order_by(
+def answers(snapshot: Snapshot, found: PoolStatusRequest) -> QuerySet[PoolStatusAnswer]:
+    """What one request's answer says of each pool, those that differ first; each has the request, which is not read again."""
+    return found.pools.order_by(
         Func(
             Coalesce("differences", Value([], JSONField())),
             function="jsonb_array_length",
@@ -78,6 +98,7 @@ def latest_answer(snapshot: Snapshot, found: Pool) -> PoolStatusAnswer | None:
             cluster_id=found.cluster_id, driver=found.driver, pool_name=found.name
         )
         .select_related("request")
+        .defer("request__answer")
         .order_by("-observed_at", "-id")
         .first()
     )
@@ -86,7 +107,8 @@ def latest_answer(snapshot: Snapshot, found: Pool) -> PoolStatusAnswer | None:
 def latest_status_request(snapshot: Snapshot, found: Pool) -> PoolStatusRequest | None:
     """The newest pool status request that covers one pool, answered or not."""
     return (
-        PoolStatusRequest.objects.filter(cluster_id=found.cluster_id, driver=found.driver)
+        _requests()
+        .filter(cluster_id=found.cluster_id, driver=found.driver)
         .filter(Q(pool_name="") | Q(pool_name=found.name))
         .order_by("-created_at", "-id")
         .first()

@@ -41,7 +41,8 @@ def note_not_made(
     cluster_id: int, driver: str, *, name: str, outcome: Outcome, note: Statement, now: datetime
 ) -> PoolStatusRequest:
     """Note that a request was not even made, and why. While that stays so, one row says it."""
-    latest = PoolStatusRequest.objects.filter(cluster_id=cluster_id, driver=driver).first()
+    rows = PoolStatusRequest.objects.filter(cluster_id=cluster_id, driver=driver)
+    latest = rows.defer("answer").first()
     notes = [shapes.statement_shape(note)]
     if latest is not None and (latest.outcome, latest.notes) == (outcome, notes):
         with raising_revisions(cluster_id, SUBJECT):

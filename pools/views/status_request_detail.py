@@ -71,7 +71,8 @@ def status_detail(request: HttpRequest, scope: Scope, request_id: int) -> Live:
 
 
 def _page(row: PoolStatusRequest, scope: Scope) -> StatusPage:
-    answers = list(queries.answers(scope.snapshot, row.pk))
+    found = queries.answers(scope.snapshot, row)
+    answers = list(found[:MOST_ANSWERS])
     keys = [(each.driver, each.pool_name) for each in answers]
     keys += [(each["driver"], each["pool"]) for each in row.blocked_by]
     ids = queries.pools_of_keys(scope.snapshot, row.cluster_id, keys)
@@ -82,9 +83,9 @@ def _page(row: PoolStatusRequest, scope: Scope) -> StatusPage:
         answer=_detail_answer(row),
         lines=tuple(
             AnswerLine(each.pool_name, ids.get((each.driver, each.pool_name)), comparison_of(each))
-            for each in answers[:MOST_ANSWERS]
+            for each in answers
         ),
-        answer_count=len(answers),
+        answer_count=len(answers) if len(answers) < MOST_ANSWERS else found.count(),
         blockers=tuple(
             Blocker(each["pool"], ids.get((each["driver"], each["pool"])), words_of(each))
             for each in row.blocked_by

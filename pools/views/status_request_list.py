@@ -85,17 +85,15 @@ def _took(row: PoolStatusRequest) -> str:
 def _answer(scope: Scope) -> str:
     """Does the server agree with us, by the latest comparison of each driver?"""
     ids = [each.cluster_id for each in scope.shown]
-    latest = queries.latest_comparisons(scope.snapshot, ids)
-    answered = sum(row.pools_answered or 0 for row in latest)
-    differing = sum(row.pools_differing or 0 for row in latest)
-    words = [_agreed(answered - differing, answered)] if answered else []
-    if differing:
+    found = queries.agreement(scope.snapshot, ids)
+    words = [_agreed(found)] if found.compared else []
+    if found.differing:
         text = ngettext(
             "%(n)s differs, with its reason beside it.",
             "%(n)s differ, each with its reason beside it.",
-            differing,
+            found.differing,
         )
-        words.append(text % {"n": number(differing)})
+        words.append(text % {"n": number(found.differing)})
     if scope.snapshot.at:
         # Whether they were switched on then is not kept.
         return " ".join(words)
@@ -104,17 +102,18 @@ def _answer(scope: Scope) -> str:
         for row in scope.rows
         if not cluster_queries.makes_pool_status_requests(row)
     ]
-    if not answered and len(off) < len(scope.rows):
+    if not found.compared and len(off) < len(scope.rows):
         words.append(_("No answer about a whole driver was compared with our figures yet."))
     if off:
         words.append(_("Switched off for %(names)s.") % {"names": ", ".join(off)})
     return " ".join(words)
 
 
-def _agreed(agreed: int, answered: int) -> str:
+def _agreed(found: queries.Agreement) -> str:
     text = ngettext(
-        "The server agreed with us on %(agreed)s of %(n)s pool in its latest answer about each driver.",
-        "The server agreed with us on %(agreed)s of %(n)s pools in its latest answer about each driver.",
-        answered,
+        "The server agreed with us on %(agreed)s of %(n)s pool that was compared in its latest answer about each driver.",
+        "The server agreed with us on %(agreed)s of %(n)s pools that were compared in its latest answer about each driver.",
+        found.compared,
     )
-    return text % {"agreed": number(agreed), "n": number(answered)}
+    agreed = found.compared - found.differing
+    return text % {"agreed": number(agreed), "n": number(found.compared)}

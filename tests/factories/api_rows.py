@@ -271,24 +271,29 @@ def status_request(of: Cluster, name: str = "dradash-1", **fields: Any) -> PoolS
     )
 
 
-def status_answer(of: PoolStatusRequest, pool_name: str = "node-1") -> PoolStatusAnswer:
+def status_answer(
+    of: PoolStatusRequest, pool_name: str = "node-1", **fields: Any
+) -> PoolStatusAnswer:
     return PoolStatusAnswer.objects.create(
         request=of,
         cluster_id=of.cluster_id,
         driver=of.driver,
         pool_name=pool_name,
         observed_at=NOON,
-        server={"driver": of.driver, "poolName": pool_name, "availableDevices": 1},
-        ours=None,
-        differences=[
-            {
-                "field": "available",
-                "parameters": {},
-                "ours": 2,
-                "server": 1,
-                "reasons": ["server_subtracts_twice"],
-            }
-        ],
+        **{
+            "server": {"driver": of.driver, "poolName": pool_name, "availableDevices": 1},
+            "ours": None,
+            "differences": [
+                {
+                    "field": "available",
+                    "parameters": {},
+                    "ours": 2,
+                    "server": 1,
+                    "reasons": ["server_subtracts_twice"],
+                }
+            ],
+            **fields,
+        },
     )
 
 

@@ -3,7 +3,9 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from clusters.models import Cluster
 from dra.catalogue import Statement
@@ -25,7 +27,9 @@ def cluster(db: None) -> Cluster:
 
 
 def test_status_list_shows_outcome_and_agreement(visit: Visit, cluster: Cluster) -> None:
-    api_rows.status_request(cluster, "b", pool_count=3, pools_answered=2)
+    asked = api_rows.status_request(cluster, "b", pool_count=3, pools_answered=2)
+    api_rows.status_answer(asked, "node-1")
+    api_rows.status_answer(asked, "node-2", differences=[])
     api_rows.status_request(
         cluster,
         "a",
@@ -62,7 +66,7 @@ def test_status_list_shows_outcome_and_agreement(visit: Visit, cluster: Cluster)
         },
     ]
     assert page.answer == (
-        "The server agreed with us on 1 of 2 pools in its latest answer about each driver."
+        "The server agreed with us on 1 of 2 pools that were compared in its latest answer about each driver."
         " 1 differs, with its reason beside it."
     )
 
@@ -70,12 +74,24 @@ def test_status_list_shows_outcome_and_agreement(visit: Visit, cluster: Cluster)
 def test_status_list_answers_by_the_latest_comparison_of_each_driver(
     visit: Visit, cluster: Cluster
 ) -> None:
-    api_rows.status_request(cluster, "old", created_at=NOON - timedelta(minutes=9))
-    api_rows.status_request(cluster, "new", pools_differing=0)
-    api_rows.status_request(cluster, "one", pool_name="node-1", pools_differing=1)
+    old = api_rows.status_request(cluster, "old", created_at=NOON - timedelta(minutes=9))
+    new = api_rows.status_request(cluster, "new", pools_differing=0)
+    one = api_rows.status_request(cluster, "one", pool_name="node-1", pools_differing=1)
+    for_each((old, one), api_rows.status_answer)
+    api_rows.status_answer(new, differences=[])
 
     assert visit("/pool-status-requests/").answer == (
-        "The server agreed with us on 1 of 1 pool in its latest answer about each driver."
+        "The server agreed with us on 1 of 1 pool that was compared in its latest answer about each driver."
+    )
+
+
+def test_status_list_counts_no_pool_that_was_not_compared(visit: Visit, cluster: Cluster) -> None:
+    asked = api_rows.status_request(cluster, pools_answered=3, pools_differing=0)
+    api_rows.status_answer(asked, "node-1", differences=[])
+    for_each(("node-2", "node-3"), partial(api_rows.status_answer, asked, differences=None))
+
+    assert visit("/pool-status-requests/").answer == (
+        "The server agreed with us on 1 of 1 pool that was compared in its latest answer about each driver."
     )
 
 
@@ -148,7 +164,7 @@ def test_status_list_whatever_its_length_takes_the_same_queries(
 ) -> None:
     for_each(range(rows), lambda number: api_rows.status_request(cluster, f"r-{number}"))
 
-    # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, page 1, count 1, latest comparisons 1.
+    # Session and person 2, the snapshot 4, clusters with kinds and gaps 3, page 1, count 1, agreement 1.
     with django_assert_num_queries(12):
         page = visit("/pool-status-requests/")
 
@@ -270,16 +286,47 @@ def test_status_page_of_many_pools_shows_the_first_hundred(visit: Visit, cluster
     assert page.one(id="status-request").all("p")[-1].text.startswith("100 of 101 pools")
 
 
+@pytest.mark.parametrize("differences", [[], None])
 @pytest.mark.parametrize("pools", [1, 3])
 def test_status_page_whatever_its_length_takes_the_same_queries(
-    visit: Visit, cluster: Cluster, django_assert_num_queries: Any, pools: int
+    visit: Visit,
+    cluster: Cluster,
+    django_assert_num_queries: Any,
+    pools: int,
+    differences: list[Any] | None,
 ) -> None:
     asked = api_rows.status_request(cluster)
-    for_each(range(pools), lambda number: api_rows.status_answer(asked, f"node-{number}"))
+    answer = partial(api_rows.status_answer, asked, differences=differences)
+    for_each(range(pools), lambda number: answer(f"node-{number}"))
 
     # Session and person 2, the snapshot 4, request 1, clusters with kinds and gaps 3, answers 1, pools 1.
     with django_assert_num_queries(12):
         visit(f"/pool-status-requests/{asked.pk}/")
+
+
+@pytest.mark.parametrize(
+    ("path", "is_read"),
+    [
+        ("/pool-status-requests/", False),
+        ("/api/v1/pool-status-requests/", False),
+        ("/api/v1/pool-status-requests/?format=csv", False),
+        ("/pools/{pool}/", False),
+        ("/pool-status-requests/{asked}/", True),
+        ("/api/v1/pool-status-requests/{asked}/", True),
+    ],
+)
+def test_whole_answer_of_the_server_is_read_where_it_is_shown_alone(
+    viewer: Client, cluster: Cluster, path: str, is_read: bool
+) -> None:
+    pool, asked = api_rows.pool(cluster), api_rows.status_request(cluster)
+    api_rows.status_answer(asked)
+
+    with CaptureQueriesContext(connection) as asked_for:
+        answer = viewer.get(path.format(pool=pool.id, asked=asked.pk))
+        content = b"".join(answer)
+
+    read = [query for query in asked_for if '"pools_poolstatusrequest"."answer"' in query["sql"]]
+    assert (bool(read), b"gpu.example.com" in content) == (is_read, True)
 
 
 def test_status_page_live_part(ask: Ask, cluster: Cluster) -> None:
