@@ -16,7 +16,7 @@ from objects.choices import DELETIONS
 from objects.models import BodyDictionary, KubeObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -119,20 +119,36 @@ def object_body(
 
 def version_at(cluster_id: int, object_id: int, *, kind: str, at: datetime) -> Version | None:
     """What the object was at a moment; None when it was not live, or when nothing is kept from so long ago."""
-    found = rows(
-        "SELECT op, digest, generation FROM objects_objectevent"
-        " WHERE cluster_id = %s AND object_id = %s AND at <= %s ORDER BY at DESC LIMIT 1",
-        (cluster_id, object_id, at),
-    )
-    if found:
-        op, digest, generation = found[0]
-        return None if op in DELETIONS else Version(digest, generation)
-    found = rows(
-        "SELECT digest, generation FROM objects_checkpoint"
-        " WHERE cluster_id = %s AND kind = %s AND object_id = %s AND at <= %s ORDER BY at DESC LIMIT 1",
-        (cluster_id, kind, object_id, at),
-    )
-    return Version(*found[0]) if found else None
+    return versions_at(cluster_id, {object_id: at}, kind=kind).get(object_id)
+
+
+_LATEST: Final = """
+SELECT wanted.id, latest.* FROM unnest(%s::int8[], %s::timestamptz[]) AS wanted (id, at) CROSS JOIN LATERAL (
+    {select} AND object_id = wanted.id AND at <= wanted.at ORDER BY at DESC LIMIT 1
+) AS latest
+"""
+_EVENTS: Final = _LATEST.format(
+    select="SELECT op, digest, generation FROM objects_objectevent WHERE cluster_id = %s"
+)
+_CHECKPOINTS: Final = _LATEST.format(
+    select="SELECT digest, generation FROM objects_checkpoint WHERE cluster_id = %s AND kind = %s"
+)
+
+
+def versions_at(
+    cluster_id: int, moments: Mapping[int, datetime], *, kind: str
+) -> dict[int, Version]:
+    """What each of these objects was at the moment beside its id, those that were live then; two queries at most."""
+    if not moments:
+        return {}
+    events = rows(_EVENTS, (list(moments), list(moments.values()), cluster_id))
+    found = {id_: Version(*version) for id_, op, *version in events if op not in DELETIONS}
+    older = moments.keys() - {id_ for id_, *_ in events}
+    if older:
+        at = [moments[id_] for id_ in older]
+        checkpoints = rows(_CHECKPOINTS, (list(older), at, cluster_id, kind))
+        found |= {id_: Version(*version) for id_, *version in checkpoints}
+    return found
 
 
 def living_versions(cluster_id: int, kind: str) -> dict[str, tuple[UUID, int | None, int]]:

@@ -21,14 +21,19 @@ from pools.services.derive import Knowledge, parsed_slices, slice_rows
 from pools.services.slices import slice_head
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from uuid import UUID
 
     from dra.values import AllocationResult, AssessedPool, PoolKey, TaintRule
     from objects.services.staging import Cursor
 
 
+# Kind, uid, API version, and id in the log.
+_Object = tuple[str, "UUID", str, int]
+
 _TICK: Final = timedelta(microseconds=1)
+# It bounds memory: a roll-out changes every slice.
+_BODIES_AT_ONCE: Final = 500
 # Clocks of workers on several hosts differ.
 _CLOCK_SLACK: Final = timedelta(seconds=10)
 _RESYNCS: Final = frozenset({Op.RESYNC_ADDED, Op.RESYNC_MODIFIED, Op.RESYNC_DELETED})
@@ -138,7 +143,7 @@ def _past(cursor: Cursor, cluster_id: int, moment: Moment) -> _Past:
         (cluster_id, moment.asked_at - _CLOCK_SLACK, list(registry.figure_kinds())),
         binary=True,
     )
-    by_object: dict[tuple[str, UUID, str, int], list[_Event]] = defaultdict(list)
+    by_object: dict[_Object, list[_Event]] = defaultdict(list)
     for (
         kind,
         uid,
@@ -153,21 +158,34 @@ def _past(cursor: Cursor, cluster_id: int, moment: Moment) -> _Past:
         event = _Event(at, op, version, Version(digest, generation))
         by_object[kind, uid, api_version, object_id].append(event)
     past = _Past()
+    before = _before(cluster_id, by_object)
+    touching: dict[str, list[Version | None]] = defaultdict(list)
     for (kind, uid, api_version, object_id), events in by_object.items():
-        before = queries.version_at(cluster_id, object_id, kind=kind, at=events[0].at - _TICK)
-        has_changed, then = _at_answer(events, before, moment)
+        has_changed, then = _at_answer(events, before.get(object_id), moment)
         if has_changed and kind == DEVICE_TAINT_RULE.name:
             past.may_all_have_changed = True
         elif has_changed:
-            versions = [before, *(event.version for event in events)]
-            past.changed |= _touched(cluster_id, kind, versions)
+            touching[kind] += [before.get(object_id), *(event.version for event in events)]
         elif kind == RESOURCE_SLICE.name:
             past.slices[object_id] = (then, api_version)
         elif kind == RESOURCE_CLAIM.name:
             past.claims[uid] = then
         else:
             past.rules[uid] = then
+    for kind, versions in touching.items():
+        past.changed |= _touched(cluster_id, kind, versions)
     return past
+
+
+def _before(cluster_id: int, by_object: Mapping[_Object, Sequence[_Event]]) -> dict[int, Version]:
+    """What each object was before the first of its events, if it was live; two queries for each kind."""
+    moments: dict[str, dict[int, datetime]] = defaultdict(dict)
+    for (kind, _, _, object_id), events in by_object.items():
+        moments[kind][object_id] = events[0].at - _TICK
+    found: dict[int, Version] = {}
+    for kind, wanted in moments.items():
+        found |= queries.versions_at(cluster_id, wanted, kind=kind)
+    return found
 
 
 def _at_answer(
@@ -200,12 +218,20 @@ def _number(resource_version: str) -> int | None:
 
 
 def _touched(cluster_id: int, kind: str, versions: Iterable[Version | None]) -> set[PoolKey]:
-    digests = [version.digest for version in versions if version is not None]
-    contents = queries.bodies(cluster_id, digests).values()
+    digests = list({version.digest for version in versions if version is not None})
+    found: set[PoolKey] = set()
+    for start in range(0, len(digests), _BODIES_AT_ONCE):
+        part = queries.bodies(cluster_id, digests[start : start + _BODIES_AT_ONCE])
+        for content in part.values():
+            found.update(_pools_of(content, kind))
+    return found
+
+
+def _pools_of(content: bytes, kind: str) -> Iterator[PoolKey]:
     if kind == RESOURCE_CLAIM.name:
-        return {result.key.pool_key for content in contents for result in _results(content)}
-    heads = [slice_head(content) for content in contents]
-    return {head.key for head in heads if head is not None}
+        yield from (result.key.pool_key for result in _results(content))
+    elif head := slice_head(content):
+        yield head.key
 
 
 def _results(content: bytes) -> tuple[AllocationResult, ...]:

@@ -12,7 +12,8 @@ from kube.kinds import DEVICE_TAINT_RULE
 from objects import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
     from datetime import datetime
 
     from objects.services.changes import RowChanges
@@ -43,29 +44,28 @@ def record_taint_rules(
     digests = [each.before.digest for each in changed if each.before]
     contents = list(queries.bodies(cluster_id, digests).values())
     contents += [each.event.content for each in changed if each.after]
-    keys: set[PoolKey] = set()
-    for rule in map(_rule, contents):
-        selector = None if rule is None or rule.has_unknown_selector_fields else rule.selector
-        driver = selector.driver if selector else None
-        pool = selector.pool if selector else None
-        keys |= published_pools(cursor, cluster_id, driver=driver, pool=pool)
-    return keys
+    return _published_pools(cursor, cluster_id, {_selected(_rule(each)) for each in contents})
 
 
-def published_pools(
-    cursor: Cursor, cluster_id: int, *, driver: str | None = None, pool: str | None = None
+def _selected(rule: TaintRule | None) -> tuple[str | None, str | None]:
+    """Driver and pool that a rule selects; None: any, also where it cannot be told."""
+    if rule is None or rule.selector is None or rule.has_unknown_selector_fields:
+        return None, None
+    return rule.selector.driver, rule.selector.pool
+
+
+def _published_pools(
+    cursor: Cursor, cluster_id: int, wanted: AbstractSet[tuple[str | None, str | None]]
 ) -> set[PoolKey]:
-    """Pools that have a slice, of all drivers and names or of one."""
+    """Pools that have a slice, of any of these drivers and pools; one query."""
     cursor.execute(
-        "SELECT DISTINCT driver, pool_name FROM pools_resourceslice WHERE cluster_id = %s"
-        " AND (%s::text IS NULL OR driver = %s) AND (%s::text IS NULL OR pool_name = %s)",
-        (cluster_id, driver, driver, pool, pool),
+        "SELECT DISTINCT driver, pool_name FROM pools_resourceslice s WHERE cluster_id = %s AND EXISTS ("
+        " SELECT FROM unnest(%s::text[], %s::text[]) AS wanted (driver, pool)"
+        " WHERE (wanted.driver IS NULL OR wanted.driver = s.driver)"
+        " AND (wanted.pool IS NULL OR wanted.pool = s.pool_name))",
+        (cluster_id, [driver for driver, _ in wanted], [pool for _, pool in wanted]),
     )
-    return _keys(cursor.fetchall())
-
-
-def _keys(rows: Iterable[tuple[str, str]]) -> set[PoolKey]:
-    return {PoolKey(DriverName(driver), PoolName(name)) for driver, name in rows}
+    return {PoolKey(DriverName(driver), PoolName(name)) for driver, name in cursor.fetchall()}
 
 
 def _rule(content: bytes) -> TaintRule | None:

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count
 
 from clusters.models import Cluster, Gap
-from dra.values import Release
+from dra.values import DriverName, PoolKey, PoolName, Release
 from kube.digest import body_digest
 from kube.objects import decode_metadata, seen_object
 from objects.choices import Op
@@ -143,7 +143,7 @@ def test_derive_again_rewrites_nothing(cluster: Cluster) -> None:
     before = list(Device.objects.order_by("id").values_list("id", "since"))
 
     with transaction.atomic(), open_cursor() as cursor:
-        keys = taint_rules.published_pools(cursor, cluster.pk)
+        keys = [PoolKey(DriverName(kube.DRIVER), PoolName("node-1"))]
         knowledge = Knowledge(True, (), Release(1, 37))
         derive.derive_pools(
             cursor, cluster.pk, keys, knowledge, now=NOON + HOUR, changes=RowChanges(cluster.pk)
