@@ -16,10 +16,12 @@ from kube.failures import (
     ConfigError,
     Forbidden,
     KubeFailure,
+    Malformed,
     NotFound,
     Rejected,
+    ServerError,
+    Throttled,
     TimedOut,
-    Unauthorized,
     Unreachable,
 )
 from kube.identity import Identity
@@ -38,6 +40,8 @@ _REVIEWS_PATH: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _GATE: Final = re.compile(
     rb'^kubernetes_feature_enabled\{[^}]*\bname="([A-Za-z0-9_]+)"[^}]*\} ([01])\b'
 )
+# A server that is there, and does not tell what it was asked for.
+_ANSWERED_OTHERWISE: Final = (Forbidden, NotFound, Rejected, ServerError, Throttled, Malformed)
 _KUBE_SYSTEM_PATH: Final = "/api/v1/namespaces/kube-system"
 _IDENTITY_SECONDS: Final = 10.0
 _METRICS_SECONDS: Final = 20.0
@@ -205,7 +209,7 @@ def _may(connection: Connection, kind: Kind, verb: str) -> bool | None:
     }
     try:
         answer = connection.post_json(_REVIEWS_PATH, review)
-    except (Forbidden, NotFound, Rejected):
+    except _ANSWERED_OTHERWISE:
         return None
     status = answer.get("status") if isinstance(answer, dict) else None
     allowed = status.get("allowed") if isinstance(status, dict) else None
@@ -229,7 +233,7 @@ def _kept_rights(
 
 
 def _read_gates(connection: Connection) -> dict[str, dict[str, bool]] | None:
-    """The API server's own gates.
+    """The API server's own gates; None whatever keeps us from them: of a large cluster this answer is slow, and nothing else needs it.
 
     Those of the other components are behind ports that only the control plane reaches.
     """
@@ -242,7 +246,7 @@ def _read_gates(connection: Connection) -> dict[str, dict[str, bool]] | None:
     )
     try:
         gates = parse_gates(lines)
-    except (Unauthorized, Forbidden, NotFound, Rejected):
+    except KubeFailure:
         return None
     return {API_SERVER: gates} if gates else None
 

@@ -143,13 +143,21 @@ def test_discover_rights_are_asked_per_kind_and_verb(serve: Serve) -> None:
     } - {("Node", "watch")}
 
 
-def test_discover_rights_that_cannot_be_asked_are_unknown(serve: Serve) -> None:
+@pytest.mark.parametrize(
+    "answer",
+    [
+        error_reply("1.37.2", "403-list-slices"),
+        error_reply("1.37.2", "429-too-many-requests"),
+        reply_json({"code": 500, "message": "the authorizer is away"}, status=500),
+        Reply(201, {}, (b"no JSON",)),
+    ],
+    ids=["forbidden", "throttled", "server error", "garbage"],
+)
+def test_discover_rights_that_cannot_be_asked_are_unknown(serve: Serve, answer: Reply) -> None:
     recorded = cluster("1.37.2-default")
 
     def respond(request: Request) -> Reply:
-        if request.path == REVIEWS:
-            return error_reply("1.37.2", "403-list-slices")
-        return recorded(request)
+        return answer if request.path == REVIEWS else recorded(request)
 
     _, connection = serve(respond)
 
@@ -167,10 +175,24 @@ def test_discover_gates_come_from_metrics(serve: Serve) -> None:
     assert set(gates) == {"kube-apiserver"}
 
 
-def test_discover_refused_metrics_leave_gates_unknown(serve: Serve) -> None:
-    _, connection = serve(cluster("1.37.2-default", metrics=error_reply("1.37.2", "403-metrics")))
+@pytest.mark.parametrize(
+    "answer",
+    [
+        error_reply("1.37.2", "403-metrics"),
+        error_reply("1.37.2", "429-too-many-requests"),
+        reply_json({"code": 503, "message": "the server is busy"}, status=503),
+        Reply(200, {}, (b"# HELP",), end="cut", framing="chunked"),
+    ],
+    ids=["forbidden", "throttled", "server error", "cut"],
+)
+def test_discover_metrics_that_cannot_be_read_leave_gates_unknown_and_nothing_else(
+    serve: Serve, answer: Reply
+) -> None:
+    _, connection = serve(cluster("1.37.2-default", metrics=answer))
 
-    assert discover(connection, previous=None).gates is None
+    found = discover(connection, previous=None)
+
+    assert (found.gates, versions(found)) == (None, SERVED["1.37.2-default"])
 
 
 def test_gates_reading_stops_after_the_family() -> None:
