@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal
 
 from django.db import transaction
-from psycopg.errors import LockNotAvailable
+from psycopg.errors import LockNotAvailable, ObjectNotInPrerequisiteState
 
 from objects.services.staging import Cursor, open_cursor
 
@@ -61,7 +61,8 @@ def drop_partitions(tables: Sequence[Partitioned], *, before: datetime) -> list[
     """Drop partitions of which everything is earlier than `before`; returns their names. Not inside of a transaction.
 
     Each is detached first, which waits for those who read it instead of making everybody wait for them. What a stop in between left
-    is found again by its name. One that is read for long is left for the next time.
+    is found again by its name. One that is read for long is left for the next time, and with it those that follow it in its table: Postgres
+    detaches one at a time.
     """
     dropped = []
     with open_cursor() as cursor:
@@ -70,7 +71,7 @@ def drop_partitions(tables: Sequence[Partitioned], *, before: datetime) -> list[
                 start = _start_of(name)
                 if start is None or _end(table, start) > before:
                     continue
-                with suppress(LockNotAvailable):
+                with suppress(LockNotAvailable, ObjectNotInPrerequisiteState):
                     _drop(cursor, table, name, state)
                     dropped.append(name)
     return dropped

@@ -456,6 +456,23 @@ def test_drop_partitions_leaves_what_is_being_read_to_the_next_time(
     assert afterwards == ["objects_objectevent_p20361125"]
 
 
+def test_drop_partitions_goes_on_where_one_table_is_being_read(
+    far_off: datetime, reader: psycopg.Connection[Any]
+) -> None:
+    drop_partitions(LOG, before=far_off)
+    ensure_partitions(LOG, now=far_off)
+    reader.execute("SELECT FROM objects_objectevent")
+    set_timeouts(statement="2s", lock="400ms")
+    before = far_off + timedelta(days=1)
+
+    while_read = drop_partitions(LOG, before=before)
+    reader.rollback()
+    afterwards = drop_partitions(LOG, before=before)
+
+    assert while_read == ["objects_checkpoint_p20361125", "objects_checkpoint_p20361126"]
+    assert afterwards == ["objects_objectevent_p20361125", "objects_objectevent_p20361126"]
+
+
 def invalid_indexes() -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid")
