@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 
 from ingest.messages import EventArrived, Message
@@ -37,13 +36,9 @@ class Channel:
             self._changed.notify_all()
 
     def get(self, *, timeout: float) -> Message | None:
-        """The next message; None when none came in time."""
-        deadline = time.monotonic() + timeout
+        """The next message; None when none came in time, or when it is closed and none is left."""
         with self._changed:
-            while not self._messages:
-                left = deadline - time.monotonic()
-                if left <= 0 or not self._changed.wait(left):
-                    break
+            self._changed.wait_for(lambda: self._messages or self._is_closed, timeout)
             if not self._messages:
                 return None
             message = self._messages.popleft()
@@ -53,7 +48,7 @@ class Channel:
             return message
 
     def close(self) -> None:
-        """Wake and end every reader."""
+        """Wake everybody who waits; readers end."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
