@@ -40,6 +40,7 @@ RETURNING 1
 _RENEW: Final = """
 UPDATE clusters_lease SET expires_at = clock_timestamp() + make_interval(secs => %s)
 WHERE token = %s AND name = ANY(%s)
+RETURNING name
 """
 _END: Final = """
 UPDATE clusters_lease SET expires_at = clock_timestamp() WHERE token = %s AND name = %s
@@ -110,7 +111,7 @@ class Holder:
             return self._ends.get(name, 0.0) > time.monotonic()
 
     def renew(self, *, within_seconds: float = _RENEWED_BEFORE_SECONDS) -> None:
-        """Renew what would run out within so many seconds, all in one statement."""
+        """Renew what would run out within so many seconds, all in one statement. What another has taken meanwhile is ours no more."""
         asked = time.monotonic()
         with self._lock:
             due = [name for name, end in self._ends.items() if end - asked < within_seconds]
@@ -118,9 +119,13 @@ class Holder:
             return
         with connection.cursor() as cursor:
             cursor.execute(_RENEW, [LEASE_SECONDS, self._token, due])
+            renewed = {name for (name,) in cursor.fetchall()}
         give_back()
+        end = asked + LEASE_SECONDS
         with self._lock:
-            self._ends |= {name: asked + LEASE_SECONDS for name in due if name in self._ends}
+            self._ends |= {name: end for name in renewed if name in self._ends}
+            for name in set(due) - renewed:
+                self._ends.pop(name, None)
 
     def _start_renewing(self) -> None:
         if self._renewer is None or not self._renewer.is_alive():

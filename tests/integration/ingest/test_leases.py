@@ -102,3 +102,4 @@ def test_lease_that_another_took_meanwhile_is_not_renewed(named: Named) -> None:
     late.renew()
 
     assert Lease.objects.get(name="sync 1").expires_at == before
+    assert (late.holds("sync 1"), another.holds("sync 1")) == (False, True)
