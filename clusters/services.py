@@ -91,10 +91,12 @@ def _ensure_kinds(cluster: Cluster) -> None:
 def recognise(cluster_id: int, found: Identity, *, now: datetime) -> bool:
     """Whether this is the cluster whose data we have; if it is another one, that begins anew under the name.
 
-    What is known of the earlier one stays readable; it says since when another cluster has its name.
+    What is known of the earlier one stays readable; it says since when another cluster has its name, and is not recognised any more.
     """
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(pk=cluster_id)
+        if row.replaced_at is not None:
+            return False
         before = Identity(row.kube_system_uid, row.authority, row.server)
         if row.server and found.is_another_than(before):
             _put_aside(row, found, now=now)

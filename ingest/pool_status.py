@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -134,7 +134,7 @@ class _Round:
             self._none_made(drivers, Outcome.FAILED, failure.statement)
             return
         asker = _Asker(self._cluster, connection, served, self._clock)
-        with stopped_by(asker.stop_waiting):
+        with closing(connection), stopped_by(asker.stop_waiting):
             self._ask_drivers(asker, drivers)
         self._compare()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -343,13 +343,12 @@ def clusters_to_sync(*, now: datetime) -> list[int]:
 def rediscover_cluster(cluster_id: int, *, clock: Callable[[], datetime]) -> None:
     """Ask a cluster again what it serves; a failure is its reach, and lowers nothing that is known."""
     cluster = Cluster.objects.get(pk=cluster_id)
-    if cluster.is_paused:
+    if not cluster.is_watched or cluster.is_paused:
         return
     try:
-        connection = connect(clusters.target_of(cluster))
-        _Recognition(cluster_id, connection, clock).confirm()
-        discover_cluster(cluster, connection, clock=clock)
-        connection.close()
+        with closing(connect(clusters.target_of(cluster))) as connection:
+            _Recognition(cluster_id, connection, clock).confirm()
+            discover_cluster(cluster, connection, clock=clock)
     except _AnotherCluster:
         # The next round asks it under its new row.
         return

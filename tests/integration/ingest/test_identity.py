@@ -9,6 +9,7 @@ from clusters.choices import Source
 from clusters.models import Cluster
 from clusters.services import WatchedCluster
 from ingest import services
+from ingest.services import SyncResult
 from kube.targets import Target
 from objects.models import KubeObject
 from simulator import server
@@ -18,7 +19,6 @@ from tests.integration.ingest.conftest import clock
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ingest.services import SyncResult
     from simulator.cluster import Simulator
 
 
@@ -89,3 +89,18 @@ def test_cluster_made_anew_at_the_same_address_is_noticed_before_it_is_read(
     successor = Cluster.objects.get(name="sim", replaced_at=None)
     assert successor.replaces_id == cluster.pk
     assert (living(cluster.pk), living(successor.pk)) == (["slice-a"], [])
+
+
+def test_cluster_made_anew_is_put_aside_once_whoever_asks_for_it_again(
+    simulator: Simulator, cluster: Cluster, sync: Callable[[], SyncResult]
+) -> None:
+    sync()
+    simulator.put({"metadata": {"name": "kube-system", "uid": "made anew"}, "kind": "Namespace"})
+
+    services.rediscover_cluster(cluster.pk, clock=clock)
+    services.rediscover_cluster(cluster.pk, clock=clock)
+    late = services.sync_cluster(cluster.pk, seconds=0, clock=clock)
+
+    assert late == SyncResult()
+    rows = Cluster.objects.order_by("pk").values_list("name", "is_watched", "replaces_id")
+    assert list(rows) == [("sim", False, None), ("sim", True, cluster.pk)]
