@@ -106,7 +106,8 @@ class ObjectEvent(models.Model):
     kind = models.SmallIntegerField()
     op = models.SmallIntegerField(choices=Op)
     resource_version = models.TextField()
-    digest = models.UUIDField()
+    # None of a deletion.
+    digest = models.UUIDField(null=True)
     generation = models.BigIntegerField(null=True)
 
     class Meta:

@@ -12,7 +12,6 @@ import zstandard
 from django.db import connection
 
 from kube.digest import with_pool_generation
-from objects.choices import DELETIONS
 from objects.models import BodyDictionary, KubeObject
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ SELECT wanted.id, latest.* FROM unnest(%s::int8[], %s::timestamptz[]) AS wanted 
 ) AS latest
 """
 _EVENTS: Final = _LATEST.format(
-    select="SELECT op, digest, generation FROM objects_objectevent WHERE cluster_id = %s"
+    select="SELECT digest, generation FROM objects_objectevent WHERE cluster_id = %s"
 )
 _CHECKPOINTS: Final = _LATEST.format(
     select="SELECT digest, generation FROM objects_checkpoint WHERE cluster_id = %s AND kind = %s"
@@ -142,7 +141,11 @@ def versions_at(
     if not moments:
         return {}
     events = rows(_EVENTS, (list(moments), list(moments.values()), cluster_id))
-    found = {id_: Version(*version) for id_, op, *version in events if op not in DELETIONS}
+    found = {
+        id_: Version(digest, generation)
+        for id_, digest, generation in events
+        if digest is not None
+    }
     older = moments.keys() - {id_ for id_, *_ in events}
     if older:
         at = [moments[id_] for id_ in older]

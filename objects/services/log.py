@@ -232,7 +232,7 @@ def _apply(state: _State, event: NewEvent, *, cluster_id: int, now: datetime) ->
     state.changed_at = at
     state.is_live = not event.is_deletion
     state.latest = event
-    version = state.version
+    version = None if event.is_deletion else state.version
     return (
         cluster_id,
         state.object_id,
@@ -240,8 +240,8 @@ def _apply(state: _State, event: NewEvent, *, cluster_id: int, now: datetime) ->
         KINDS[event.kind].number,
         event.op,
         as_text(event.resource_version),
-        version.digest,
-        version.generation,
+        version and version.digest,
+        version and version.generation,
     )
 
 

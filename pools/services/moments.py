@@ -65,7 +65,8 @@ class _Event:
     at: datetime
     op: int
     resource_version: str
-    version: Version
+    version: Version | None
+    """None: it was deleted."""
 
 
 def pools_at(
@@ -155,7 +156,8 @@ def _past(cursor: Cursor, cluster_id: int, moment: Moment) -> _Past:
         digest,
         generation,
     ) in cursor.fetchall():
-        event = _Event(at, op, version, Version(digest, generation))
+        after = None if digest is None else Version(digest, generation)
+        event = _Event(at, op, version, after)
         by_object[kind, uid, api_version, object_id].append(event)
     past = _Past()
     before = _before(cluster_id, by_object)
@@ -200,7 +202,7 @@ def _at_answer(
     for event in events:
         number = _number(event.resource_version)
         if event.op in _RESYNCS and event.at < moment.asked_at:
-            then = None if event.op == Op.RESYNC_DELETED else event.version
+            then = event.version
             continue
         # A full read tells that something changed, but not when.
         if number is None or created is None or answered is None or event.op in _RESYNCS:
@@ -208,7 +210,7 @@ def _at_answer(
         if created < number <= answered:
             return True, None
         if number <= created:
-            then = None if event.op == Op.DELETED else event.version
+            then = event.version
     return False, then
 
 

@@ -155,7 +155,7 @@ def test_watch_follows_each_change_once(simulator: Simulator, cluster: Cluster) 
     slices = ObjectEvent.objects.filter(
         cluster=cluster, object_id=KubeObject.objects.get(cluster=cluster, kind="ResourceSlice").id
     )
-    assert slices.values("digest").distinct().count() == 1
+    assert slices.exclude(digest=None).values("digest").distinct().count() == 1
 
 
 def test_resync_of_an_unchanged_cluster_writes_nothing_but_cursors(

@@ -81,34 +81,49 @@ def test_events_say_their_kind_and_what_happened_by_number(migrate: Migrate) -> 
     apps = migrate("objects", "0007_differences")
     ensure_partitions(LOG, now=NOON)
     cluster = apps.get_model("clusters", "Cluster").objects.create(name="one", created_at=NOON)
+    body = uuid.uuid4()
     event = (
         "INSERT INTO objects_objectevent (cluster_id, object_id, at, kind, op, resource_version, digest)"
-        " VALUES (%s, %s, %s, %s, %s, '1', gen_random_uuid())"
+        " VALUES (%s, %s, %s, %s, %s, '1', %s)"
     )
     with connection.cursor() as cursor:
         cursor.executemany(
             event,
             [
-                (cluster.pk, 1, NOON, "ResourceSlice", "added"),
-                (cluster.pk, 2, NOON, "ResourceClaim", "modified"),
-                (cluster.pk, 3, NOON, "DeviceClass", "deleted"),
-                (cluster.pk, 4, NOON, "DeviceTaintRule", "resync_added"),
-                (cluster.pk, 5, NOON, "ResourcePoolStatusRequest", "resync_modified"),
-                (cluster.pk, 6, NOON, "Node", "resync_deleted"),
+                (cluster.pk, 1, NOON, "ResourceSlice", "added", body),
+                (cluster.pk, 2, NOON, "ResourceClaim", "modified", body),
+                (cluster.pk, 3, NOON, "DeviceClass", "deleted", body),
+                (cluster.pk, 4, NOON, "DeviceTaintRule", "resync_added", body),
+                (cluster.pk, 5, NOON, "ResourcePoolStatusRequest", "resync_modified", body),
+                (cluster.pk, 6, NOON, "Node", "resync_deleted", body),
             ],
         )
 
     migrate("objects", "0008_numbers_in_the_log")
 
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT kind, op FROM objects_objectevent ORDER BY object_id")
-        numbers = cursor.fetchall()
-        cursor.execute("DELETE FROM objects_objectevent")
-    assert numbers == [
-        (RESOURCE_SLICE.number, Op.ADDED),
-        (RESOURCE_CLAIM.number, Op.MODIFIED),
-        (DEVICE_CLASS.number, Op.DELETED),
-        (DEVICE_TAINT_RULE.number, Op.RESYNC_ADDED),
-        (RESOURCE_POOL_STATUS_REQUEST.number, Op.RESYNC_MODIFIED),
-        (NODE.number, Op.RESYNC_DELETED),
+    assert events() == [
+        (RESOURCE_SLICE.number, Op.ADDED, body),
+        (RESOURCE_CLAIM.number, Op.MODIFIED, body),
+        (DEVICE_CLASS.number, Op.DELETED, None),
+        (DEVICE_TAINT_RULE.number, Op.RESYNC_ADDED, body),
+        (RESOURCE_POOL_STATUS_REQUEST.number, Op.RESYNC_MODIFIED, body),
+        (NODE.number, Op.RESYNC_DELETED, None),
     ]
+
+    migrate("objects", "0007_differences")
+
+    # Of the two that were deleted nobody knows any more what they were.
+    assert events() == [
+        ("ResourceSlice", "added", body),
+        ("ResourceClaim", "modified", body),
+        ("DeviceTaintRule", "resync_added", body),
+        ("ResourcePoolStatusRequest", "resync_modified", body),
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM objects_objectevent")
+
+
+def events() -> list[tuple[object, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT kind, op, digest FROM objects_objectevent ORDER BY object_id")
+        return list(cursor.fetchall())
