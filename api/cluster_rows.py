@@ -19,8 +19,8 @@ def cluster_with_gaps(
     row: models.Cluster, coverage: Coverage, links: Links, *, gaps: Sequence[models.Gap]
 ) -> shapes.ClusterDetail:
     """With the latest gaps, those that have ended among them, newest first."""
-    found = [gap(each, cluster_name=row.name) for each in gaps]
-    return shapes.ClusterDetail(**_members(row, coverage, links), gaps=found)
+    told_gaps = [gap(each, cluster_name=row.name) for each in gaps]
+    return shapes.ClusterDetail(**_members(row, coverage, links), gaps=told_gaps)
 
 
 def _members(row: models.Cluster, coverage: Coverage, links: Links) -> dict[str, Any]:
@@ -99,20 +99,20 @@ def open_gaps(coverage: Coverage) -> list[shapes.Gap]:
     ]
 
 
-def _capabilities(found: dict[str, Any] | None) -> dict[str, Any]:
+def _capabilities(stored: dict[str, Any] | None) -> dict[str, Any]:
     """What discovery stored, in the words of `kube.discovery.Capabilities.to_json`; null before the first one."""
-    if found is None:
+    if stored is None:
         return {"versions": None, "rights": None, "gates": None}
     return {
         "versions": [
             shapes.ServedVersion(kind=kind, group_version=resource["group_version"])
-            for kind, resource in sorted(found["resources"].items())
+            for kind, resource in sorted(stored["resources"].items())
         ],
         "rights": [
             shapes.Right(kind=kind, verb=verb, allowed=is_allowed)
-            for kind, verb, is_allowed in found["rights"]
+            for kind, verb, is_allowed in stored["rights"]
         ],
-        "gates": found["gates"],
+        "gates": stored["gates"],
     }
 
 

@@ -28,12 +28,12 @@ def csv_chunks(rows: Iterable[Any], columns: Columns) -> Iterator[bytes]:
     writer = csv.writer(text)
     writer.writerow(columns)
     while True:
-        found = list(islice(rest, ROWS_PER_CHUNK))
-        writer.writerows([cell(read(row)) for read in columns.values()] for row in found)
+        chunk = list(islice(rest, ROWS_PER_CHUNK))
+        writer.writerows([cell(read(row)) for read in columns.values()] for row in chunk)
         yield text.getvalue().encode()
         text.seek(0)
         text.truncate()
-        if len(found) < ROWS_PER_CHUNK:
+        if len(chunk) < ROWS_PER_CHUNK:
             return
 
 

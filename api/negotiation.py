@@ -51,5 +51,5 @@ class Negotiation(BaseContentNegotiation):
 
 def _refused(accept: str) -> set[str]:
     """Media types with a weight of 0, which Django passes over as if they were not named."""
-    found = [MediaType(each) for each in accept.split(",") if each.strip()]
-    return {f"{each.main_type}/{each.sub_type}" for each in found if each.quality == 0}
+    accepted = [MediaType(each) for each in accept.split(",") if each.strip()]
+    return {f"{each.main_type}/{each.sub_type}" for each in accepted if each.quality == 0}

@@ -132,10 +132,10 @@ class ShapeExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-cal
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> Json:
         template = "#/components/schemas/{name}"
-        _refs, found = msgspec.json.schema_components([self.target], ref_template=template)
-        for name, schema in found.items():
+        _refs, schemas = msgspec.json.schema_components([self.target], ref_template=template)
+        for name, schema in schemas.items():
             auto_schema.registry.register_on_missing(_component(name, _for_openapi(schema)))
-        own: Json = _for_openapi(found[self.get_name(auto_schema, direction)])
+        own: Json = _for_openapi(schemas[self.get_name(auto_schema, direction)])
         return own
 
 
@@ -150,12 +150,12 @@ def _for_openapi(schema: Any) -> Any:
         return [_for_openapi(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {
+    members = {
         name: _for_openapi(each) if name not in {"examples", "enum"} else each
         for name, each in schema.items()
         if name != "title" or isinstance(each, dict)
     }
-    return {"type": "string", **found} if "enum" in found else found
+    return {"type": "string", **members} if "enum" in members else members
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its hook has no types

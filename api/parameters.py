@@ -109,10 +109,10 @@ class Parameters:
         text = self.one(name)
         if not text:
             return default
-        found = read_time(text, now=now)
-        if found is None:
+        moment = read_time(text, now=now)
+        if moment is None:
             self.refuse(name, _("Write a time such as 2026-03-01T12:00:00Z, -24h, or 7d ago."))
-        return found or default
+        return moment or default
 
     def at(self, *, now: datetime) -> datetime | None:
         """The moment of the past that is asked for; None: now."""
@@ -120,15 +120,15 @@ class Parameters:
         if not text:
             return None
         try:
-            found = read_moment(text, now=now)
+            moment = read_moment(text, now=now)
         except NotAMoment as error:
             self.refuse(AT, str(error))
             return None
         days = settings.DRADASH.retention_days
-        if found < now - timedelta(days=days):
+        if moment < now - timedelta(days=days):
             message = _("Everything is kept for %(days)s days. Write a later time.")
             self.refuse(AT, message % {"days": days})
-        return found
+        return moment
 
     def step(self) -> timedelta | None:
         text = self.one("step")

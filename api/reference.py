@@ -124,19 +124,23 @@ def _operation(path: str, operation: Json) -> OperationEntry:
         description=operation["description"],
         parameters=tuple(_parameter(each) for each in operation["parameters"]),
         answers=tuple(
-            AnswerEntry(media_type, _target(found["schema"]))
-            for media_type, found in content.items()
+            AnswerEntry(media_type, _target(content_of_type["schema"]))
+            for media_type, content_of_type in content.items()
         ),
         call=path.replace("{id}", "42"),
     )
 
 
-def _parameter(found: Json) -> ParameterEntry:
-    examples = [each["value"] for each in found.get("examples", {}).values()]
+def _parameter(parameter: Json) -> ParameterEntry:
+    examples = [each["value"] for each in parameter.get("examples", {}).values()]
     first = examples[0] if examples else ""
     text = first[0] if isinstance(first, list) else str(first)
     return ParameterEntry(
-        found["name"], found["in"], _kind(found["schema"]), found["description"], text
+        parameter["name"],
+        parameter["in"],
+        _kind(parameter["schema"]),
+        parameter["description"],
+        text,
     )
 
 
@@ -152,19 +156,19 @@ def _shape(name: str, schema: Json, schemas: Json) -> ShapeEntry:
 
 
 def _fields(schema: Json, *, depth: int) -> Iterator[FieldEntry]:
-    for name, found in schema.get("properties", {}).items():
-        target = _target(found)
-        description = found.get("description", "")
-        yield FieldEntry(name, _kind(found), description, target, depth)
-        inner = found.get("items", found)
+    for name, schema_of_field in schema.get("properties", {}).items():
+        target = _target(schema_of_field)
+        description = schema_of_field.get("description", "")
+        yield FieldEntry(name, _kind(schema_of_field), description, target, depth)
+        inner = schema_of_field.get("items", schema_of_field)
         yield from _fields(inner, depth=depth + 1)
 
 
 def _target(schema: Json) -> str | None:
     """The shape that a member has, or of which it holds many."""
-    for found in (schema, schema.get("items", {}), *schema.get("anyOf", ())):
-        if "$ref" in found:
-            return _name(found["$ref"])
+    for candidate in (schema, schema.get("items", {}), *schema.get("anyOf", ())):
+        if "$ref" in candidate:
+            return _name(candidate["$ref"])
     return None
 
 
@@ -202,7 +206,11 @@ def example(schema: Json, schemas: Json) -> Any:
     if "properties" in schema:
         required = schema.get("required", ())
         members = schema["properties"].items()
-        return {name: example(found, schemas) for name, found in members if name in required}
+        return {
+            name: example(schema_of_member, schemas)
+            for name, schema_of_member in members
+            if name in required
+        }
     if schema.get("format") == "date-time":
         return "2026-03-01T12:00:00Z"
     if "items" in schema:

@@ -214,7 +214,7 @@ def _differences(stored: list[Any]) -> list[shapes.Difference]:
 
 
 def history(
-    row: models.Pool, found: History, coverage: Coverage, links: Links
+    row: models.Pool, recorded: History, coverage: Coverage, links: Links
 ) -> shapes.PoolHistory:
     fresh = coverage.freshness[row.cluster_id]
     return shapes.PoolHistory(
@@ -224,30 +224,30 @@ def history(
         cluster_id=str(row.cluster_id),
         driver=row.driver,
         pool=row.name,
-        start=found.start,
-        end=found.end,
-        step_seconds=int(found.step.total_seconds()) if found.step else None,
-        points=[_point(each) for each in found.points],
-        gaps=[shapes.Span(started_at=each.start, ended_at=each.end) for each in found.gaps],
+        start=recorded.start,
+        end=recorded.end,
+        step_seconds=int(recorded.step.total_seconds()) if recorded.step else None,
+        points=[_point(each) for each in recorded.points],
+        gaps=[shapes.Span(started_at=each.start, ended_at=each.end) for each in recorded.gaps],
         observed_at=fresh.observed_at,
         source=source_words(fresh.resource_versions, fresh.observed_at),
         resource_versions=fresh.resource_versions,
     )
 
 
-def _point(found: HistoryPoint) -> shapes.HistoryPoint:
+def _point(point: HistoryPoint) -> shapes.HistoryPoint:
     return shapes.HistoryPoint(
-        at=found.at,
-        generation=found.generation,
-        complete=found.is_complete,
-        devices=_figures(found.figures),
-        least=_figures(found.least) if found.least else None,
-        most=_figures(found.most) if found.most else None,
+        at=point.at,
+        generation=point.generation,
+        complete=point.is_complete,
+        devices=_figures(point.figures),
+        least=_figures(point.least) if point.least else None,
+        most=_figures(point.most) if point.most else None,
     )
 
 
-def _figures(found: series.Figures) -> shapes.HistoryFigures:
-    return shapes.HistoryFigures(**{name: getattr(found, name) for name in series.FIGURES})
+def _figures(figures: series.Figures) -> shapes.HistoryFigures:
+    return shapes.HistoryFigures(**{name: getattr(figures, name) for name in series.FIGURES})
 
 
 def _capacity(stored: list[Any]) -> list[shapes.Capacity]:

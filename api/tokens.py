@@ -46,8 +46,8 @@ def valid_token(token: str, *, now: datetime) -> APIToken | None:
     digest = _digest(token)
     rows = APIToken.objects.filter(prefix=_prefix(token)).select_related("user")
     # Every row is compared, so that the time tells nothing of which one it was.
-    found = [row for row in rows if hmac.compare_digest(bytes(row.digest), digest)]
-    return next((row for row in found if _may_sign_in(row, now=now)), None)
+    matching = [row for row in rows if hmac.compare_digest(bytes(row.digest), digest)]
+    return next((row for row in matching if _may_sign_in(row, now=now)), None)
 
 
 def record_use(row: APIToken, *, now: datetime) -> None:

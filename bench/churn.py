@@ -97,27 +97,27 @@ def measure(database: str, cluster: Any) -> Found:
     )
 
 
-def report(found: Found) -> Iterator[str]:
-    lives = found.changes / len(LIFE_SECONDS)
+def report(measured: Found) -> Iterator[str]:
+    lives = measured.changes / len(LIFE_SECONDS)
     yield (
-        f"{LIVES_PER_SECOND} claim lives a second for {found.seconds:.0f} s: {found.changes} changes,"
-        f" stored after {found.median_delay:.2f} s, p95 {found.p95_delay:.2f} s"
+        f"{LIVES_PER_SECOND} claim lives a second for {measured.seconds:.0f} s: {measured.changes} changes,"
+        f" stored after {measured.median_delay:.2f} s, p95 {measured.p95_delay:.2f} s"
     )
-    yield f"worker: {found.cpu_seconds / found.seconds:.3f} CPU seconds a second"
+    yield f"worker: {measured.cpu_seconds / measured.seconds:.3f} CPU seconds a second"
     yield (
-        f"WAL: {found.record_bytes / found.seconds / 1000:.0f} kB/s, {found.record_bytes / lives:.0f} bytes a life;"
-        f" and {found.page_bytes / 1e6:.0f} MB of pages whose first change after a checkpoint this was"
+        f"WAL: {measured.record_bytes / measured.seconds / 1000:.0f} kB/s, {measured.record_bytes / lives:.0f} bytes a life;"
+        f" and {measured.page_bytes / 1e6:.0f} MB of pages whose first change after a checkpoint this was"
     )
-    loose = sum(table + index for _, _, table, index, _ in found.tables)
-    packed = sum(table + index for _, _, table, _, index in found.tables)
+    loose = sum(table + index for _, _, table, index, _ in measured.tables)
+    packed = sum(table + index for _, _, table, _, index in measured.tables)
     yield (
         f"disk: {packed / lives:.0f} bytes a life once its day is over, {loose / lives:.0f} before;"
         " versions and indexes included"
     )
     yield f"{'bytes':<28}{'WAL a change':>14}{'table a life':>14}{'indexes a life':>16}{'packed':>10}"
-    for name, wal, table, index, tight in found.tables:
+    for name, wal, table, index, tight in measured.tables:
         yield (
-            f"{name:<28}{wal / found.changes:14.0f}{table / lives:14.0f}{index / lives:16.0f}{tight / lives:10.0f}"
+            f"{name:<28}{wal / measured.changes:14.0f}{table / lives:14.0f}{index / lives:16.0f}{tight / lives:10.0f}"
         )
 
 
@@ -227,13 +227,13 @@ def _tables(
 
     An index does not grow with its rows: full pages split, all in the same minute, and are filled afterwards. Each row has its share.
     """
-    found = []
+    sizes = []
     for name, size in loose.items():
         old = before.get(name, _Size())
         share = max(0.0, 1 - old.rows / size.rows) if size.rows else 0.0
         indexes = int(share * size.index_bytes), int(share * packed[name].index_bytes)
-        found.append((name, written.get(name, 0), size.table_bytes - old.table_bytes, *indexes))
-    return sorted((each for each in found if any(each[1:])), key=lambda each: -sum(each[1:]))[:24]
+        sizes.append((name, written.get(name, 0), size.table_bytes - old.table_bytes, *indexes))
+    return sorted((each for each in sizes if any(each[1:])), key=lambda each: -sum(each[1:]))[:24]
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def measure(
     paths = f"/pools/{pool}/", f"/api/v1/pools/{pool}/"
     page = Watched(paths[0], product.live_part(paths[0]))
     api = Watched(paths[1], product.api_answer(paths[1]))
-    found: tuple[list[float], list[float]] = ([], [])
+    delays: tuple[list[float], list[float]] = ([], [])
     for number in range(changes):
         # At no fixed moment between two questions of the page.
         time.sleep(random.uniform(0.2, 2.2))
@@ -106,13 +106,13 @@ def measure(
         plane.apply([changing(is_tainted=is_tainted)])
         written = time.monotonic()
         wanted = DEVICES - is_tainted
-        for seconds, watched in zip(found, (page, api), strict=True):
+        for seconds, watched in zip(delays, (page, api), strict=True):
             seconds.append(max(0.0, watched.wait_for(wanted) - written))
         print(f"\r{number + 1} of {changes}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     page.stop()
     api.stop()
-    return found
+    return delays
 
 
 def tell(where: str, seconds: Sequence[float]) -> None:
@@ -276,8 +276,8 @@ class Product:
         (tick,) = re.findall(r"setInterval\(tick, (\d+)\)", LIVE_SCRIPT.read_text())
         etag, shown, due, status = etag.replace("&quot;", '"'), page, 0.0, 200
         while True:
-            found = _FREE.search(shown)
-            yield Look(int(found.group(1)) if found else None, etag, status)
+            match = _FREE.search(shown)
+            yield Look(int(match.group(1)) if match else None, etag, status)
             time.sleep(int(tick) / 1000)
             if time.monotonic() < due:
                 continue

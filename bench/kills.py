@@ -292,14 +292,14 @@ def logged_changes(cluster_id: int) -> list[tuple[str, str, str, int]]:
 
     told = [Op.ADDED, Op.MODIFIED, Op.DELETED]
 
-    found = queries.rows(
+    logged = queries.rows(
         "SELECT e.op, o.kind, CASE o.namespace WHEN '' THEN o.name ELSE o.namespace || '/' || o.name END,"
         " e.resource_version::int8 FROM objects_objectevent e"
         " JOIN objects_kubeobject o ON o.cluster_id = e.cluster_id AND o.id = e.object_id"
         " WHERE e.cluster_id = %s AND e.op = ANY(%s) ORDER BY 4",
         (cluster_id, told),
     )
-    return [(Op(op).name.lower(), kind, name, version) for op, kind, name, version in found]
+    return [(Op(op).name.lower(), kind, name, version) for op, kind, name, version in logged]
 
 
 def wrong_log(cluster_id: int, changes: list[Any]) -> Iterator[str]:

@@ -35,8 +35,8 @@ class Found:
 def main() -> None:
     with private_postgres() as database, simulated_cluster("L-slices") as cluster:
         migrate(database)
-        found = measure(Step(database, cluster.url))
-    for line in report(found):
+        measured = measure(Step(database, cluster.url))
+    for line in report(measured):
         print(line)
 
 

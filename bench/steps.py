@@ -126,7 +126,7 @@ def official_client(url: str) -> dict[str, Any]:
 
     table = peer_table()
     api = client.ResourceV1Api(client.ApiClient(client.Configuration(host=url)))
-    found: Any = api.list_resource_slice().items
+    slices: Any = api.list_resource_slice().items
     convert = api.api_client.sanitize_for_serialization
     rows = [
         table(
@@ -140,7 +140,7 @@ def official_client(url: str) -> dict[str, Any]:
             seen_at=clock(),
             spec=convert(item.spec),
         )
-        for item in found
+        for item in slices
     ]
     table.objects.bulk_create(
         rows,

@@ -59,10 +59,10 @@ class ClusterFilter:
 
 def wanted_clusters(snapshot: Snapshot, wanted: ClusterFilter) -> QuerySet[Cluster]:
     """The clusters that match, with their kinds, in two queries."""
-    found = clusters(snapshot)
+    every = clusters(snapshot)
     if not wanted.names:
-        return found
-    return found.filter(reduce(or_, [_named(text, path="") for text in wanted.names]))
+        return every
+    return every.filter(reduce(or_, [_named(text, path="") for text in wanted.names]))
 
 
 def clusters(snapshot: Snapshot) -> QuerySet[Cluster]:
@@ -73,10 +73,10 @@ def clusters(snapshot: Snapshot) -> QuerySet[Cluster]:
 
 
 def _with_revisions() -> QuerySet[Cluster]:
-    found = Revision.objects.filter(cluster=OuterRef("pk")).order_by("subject")
+    revisions = Revision.objects.filter(cluster=OuterRef("pk")).order_by("subject")
     return Cluster.objects.annotate(  # type: ignore[no-redef]  # the model says their types, for readers
-        revision_subjects=ArraySubquery(found.values("subject")),
-        revision_numbers=ArraySubquery(found.values("number")),
+        revision_subjects=ArraySubquery(revisions.values("subject")),
+        revision_numbers=ArraySubquery(revisions.values("number")),
     )
 
 
@@ -117,28 +117,28 @@ def _named(text: str, *, path: str) -> Q:
     return named | Q(**{f"{path}id": int(text)}) if is_number else named
 
 
-def freshness(found: Iterable[Cluster]) -> dict[int, Freshness]:
-    """How fresh each of `found` is; they come from `clusters()`."""
-    return {each.pk: _freshness(each) for each in found}
+def freshness(rows: Iterable[Cluster]) -> dict[int, Freshness]:
+    """How fresh each of the rows is; they come from `clusters()`."""
+    return {each.pk: _freshness(each) for each in rows}
 
 
-def _freshness(found: Cluster) -> Freshness:
-    kinds = {kind.kind: kind for kind in found.known_kinds}
+def _freshness(row: Cluster) -> Freshness:
+    kinds = {kind.kind: kind for kind in row.known_kinds}
     needed = [kinds[name] for name in registry.figure_kinds() if name in kinds]
     read = [kind for kind in needed if kind.state != ReadState.NOT_SERVED]
     moments = [kind.last_synced_at for kind in read]
     known = [moment for moment in moments if moment is not None]
     is_whole = bool(read) and len(known) == len(moments)
     return Freshness(
-        cluster_id=found.pk,
-        cluster_name=found.name,
-        address_name=found.address_name,
-        replaced_at=found.replaced_at,
+        cluster_id=row.pk,
+        cluster_name=row.name,
+        address_name=row.address_name,
+        replaced_at=row.replaced_at,
         observed_at=min(known) if is_whole else None,
         resource_versions={k.kind: k.resource_version for k in read if k.resource_version},
-        is_simulated=found.source == Source.SIMULATED,
-        is_paused=found.is_paused,
-        is_watched=found.is_watched,
+        is_simulated=row.source == Source.SIMULATED,
+        is_paused=row.is_paused,
+        is_watched=row.is_watched,
         is_reading=any(kind.state == ReadState.READING for kind in needed),
         read_count=sum(kind.read_count or 0 for kind in needed),
         failures=tuple(
@@ -146,14 +146,14 @@ def _freshness(found: Cluster) -> Freshness:
             for kind in kinds.values()
             if kind.state in {ReadState.FAILING, ReadState.FORBIDDEN}
         ),
-        revisions=dict(zip(found.revision_subjects, found.revision_numbers, strict=True)),
+        revisions=dict(zip(row.revision_subjects, row.revision_numbers, strict=True)),
         read_at={kind.kind: kind.last_synced_at for kind in kinds.values() if kind.last_synced_at},
     )
 
 
-def reads(found: Cluster) -> list[dict[str, Any]]:
+def reads(row: Cluster) -> list[dict[str, Any]]:
     """All that is known of how far each kind was read, for an ETag: it goes on without a new revision."""
-    return [model_to_dict(kind) for kind in found.known_kinds]
+    return [model_to_dict(kind) for kind in row.known_kinds]
 
 
 def gaps(
@@ -182,14 +182,14 @@ def latest_gaps(snapshot: Snapshot, cluster_id: int, *, count: int = 50) -> Quer
     return Gap.objects.filter(cluster_id=cluster_id).order_by("-started_at", "-id")[:count]
 
 
-def makes_pool_status_requests(found: Cluster) -> bool:
+def makes_pool_status_requests(row: Cluster) -> bool:
     """Whether we create pool status requests there: as switched on the cluster, else as configured.
 
     Left to itself only where DRA-Dash has an account of its own; with a person's kubeconfig it stays read-only.
     """
-    mode = found.pool_status_mode
+    mode = row.pool_status_mode
     if mode == PoolStatusMode.AUTO:
         mode = PoolStatusMode(settings.DRADASH.pool_status_requests)
     if mode == PoolStatusMode.AUTO:
-        return found.source in {Source.IN_CLUSTER, Source.SIMULATED}
+        return row.source in {Source.IN_CLUSTER, Source.SIMULATED}
     return mode == PoolStatusMode.ON

@@ -51,13 +51,13 @@ class WatchedCluster:
 def ensure_clusters(wanted: Sequence[WatchedCluster], *, now: datetime) -> list[Cluster]:
     """Have a row for each cluster of the configuration; the others are no longer watched, and stay readable."""
     with transaction.atomic():
-        found = [_ensure_cluster(each, now=now) for each in wanted]
+        rows = [_ensure_cluster(each, now=now) for each in wanted]
         names = [each.name for each in wanted]
         dropped = Cluster.objects.filter(is_watched=True).exclude(name__in=names)
         ids = list(dropped.values_list("pk", flat=True))
         Cluster.objects.filter(pk__in=ids).update(is_watched=False)
         raise_revisions(ids, [CLUSTER])
-    return found
+    return rows
 
 
 def _ensure_cluster(wanted: WatchedCluster, *, now: datetime) -> Cluster:
@@ -88,7 +88,7 @@ def _ensure_kinds(cluster: Cluster) -> None:
     )
 
 
-def recognise(cluster_id: int, found: Identity, *, now: datetime) -> bool:
+def recognise(cluster_id: int, identity: Identity, *, now: datetime) -> bool:
     """Whether this is the cluster whose data we have; if it is another one, that begins anew under the name.
 
     What is known of the earlier one stays readable; it says since when another cluster has its name, and is not recognised any more.
@@ -98,16 +98,16 @@ def recognise(cluster_id: int, found: Identity, *, now: datetime) -> bool:
         if row.replaced_at is not None:
             return False
         before = Identity(row.kube_system_uid, row.authority, row.server)
-        if row.server and found.is_another_than(before):
-            _put_aside(row, found, now=now)
+        if row.server and identity.is_another_than(before):
+            _put_aside(row, identity, now=now)
             return False
-        joined = found.joined_with(before)
+        joined = identity.joined_with(before)
         if joined != before:
             _note_identity(row.pk, joined)
     return True
 
 
-def _put_aside(row: Cluster, found: Identity, *, now: datetime) -> None:
+def _put_aside(row: Cluster, identity: Identity, *, now: datetime) -> None:
     Cluster.objects.filter(pk=row.pk).update(replaced_at=now, is_watched=False)
     successor = Cluster.objects.create(
         name=row.name,
@@ -121,14 +121,14 @@ def _put_aside(row: Cluster, found: Identity, *, now: datetime) -> None:
         created_at=now,
         replaces=row,
     )
-    _note_identity(successor.pk, found)
+    _note_identity(successor.pk, identity)
     _ensure_kinds(successor)
     raise_revisions([row.pk, successor.pk], [CLUSTER])
 
 
-def _note_identity(cluster_id: int, found: Identity) -> None:
+def _note_identity(cluster_id: int, identity: Identity) -> None:
     Cluster.objects.filter(pk=cluster_id).update(
-        kube_system_uid=found.uid, authority=found.authority, server=found.server
+        kube_system_uid=identity.uid, authority=identity.authority, server=identity.server
     )
 
 
@@ -169,11 +169,11 @@ def _set(cluster_id: int, **fields: Any) -> None:
             subjects.add(CLUSTER)
 
 
-def record_discovery(cluster_id: int, found: Capabilities, *, now: datetime) -> bool:
+def record_discovery(cluster_id: int, capabilities: Capabilities, *, now: datetime) -> bool:
     """Store what a cluster serves and lets us do; whether anything about it is new."""
     fields = {
-        "capabilities": found.to_json(),
-        "server_version": found.server_version.git_version,
+        "capabilities": capabilities.to_json(),
+        "server_version": capabilities.server_version.git_version,
     }
     before = Cluster.objects.filter(pk=cluster_id).values(*fields).get()
     is_news = bool(before != fields)
@@ -209,11 +209,11 @@ def lock_kinds(cluster_id: int, cursors: Mapping[str, str]) -> dict[str, Cluster
         .filter(cluster_id=cluster_id, kind__in=cursors)
         .order_by("kind")
     )
-    found = {row.kind: row for row in rows}
+    locked = {row.kind: row for row in rows}
     for kind, resource_version in cursors.items():
-        if kind not in found or found[kind].resource_version != resource_version:
+        if kind not in locked or locked[kind].resource_version != resource_version:
             raise Overtaken(kind)
-    return found
+    return locked
 
 
 def move_cursor(
@@ -312,11 +312,13 @@ def record_current(cluster_id: int, cursors: Mapping[str, str], *, now: datetime
     """These kinds are known to be as stored: their windows ended well. Raises Overtaken as `lock_kinds` does."""
     with connection.cursor() as cursor:
         cursor.execute(_RECORD_CURRENT, [now, list(cursors), list(cursors.values()), cluster_id])
-        found = cursor.fetchall()
-    overtaken = cursors.keys() - {kind for _, kind, _, _ in found}
+        updated = cursor.fetchall()
+    overtaken = cursors.keys() - {kind for _, kind, _, _ in updated}
     if overtaken:
         raise Overtaken(min(overtaken))
-    recovered = [pk for pk, _, state, failures in found if state != ReadState.WATCHING or failures]
+    recovered = [
+        pk for pk, _, state, failures in updated if state != ReadState.WATCHING or failures
+    ]
     if recovered:
         ClusterKind.objects.filter(pk__in=recovered).update(
             state=ReadState.WATCHING,
@@ -466,10 +468,10 @@ ON CONFLICT (cluster_id, subject) DO UPDATE SET number = r.number + 1
 
 def raise_revisions(cluster_ids: Iterable[int], subjects: Iterable[str]) -> None:
     """Something that pages show of these subjects has changed, in the transaction that is open."""
-    found = list(cluster_ids), list(subjects)
-    if all(found):
+    raised = list(cluster_ids), list(subjects)
+    if all(raised):
         with connection.cursor() as cursor:
-            cursor.execute(_RAISE, found)
+            cursor.execute(_RAISE, raised)
 
 
 def _update(row: ClusterKind, fields: Mapping[str, Any]) -> None:

@@ -147,20 +147,20 @@ def _problem_count(figures: Sequence[DriverFigures]) -> int:
     return sum(each.pools_with_problems for each in figures)
 
 
-def _unavailable_line(found: UnavailableDevices, scope: Scope) -> UnavailableLine:
+def _unavailable_line(unavailable: UnavailableDevices, scope: Scope) -> UnavailableLine:
     asked = {
-        "cluster": scope.fresh[found.cluster_id].address_name,
-        "driver": found.driver,
+        "cluster": scope.fresh[unavailable.cluster_id].address_name,
+        "driver": unavailable.driver,
         "state": "unavailable",
-        "taint": found.taint_key,
+        "taint": unavailable.taint_key,
     }
     return UnavailableLine(
-        found=found,
-        cluster_name=scope.name_of(found.cluster_id),
+        found=unavailable,
+        cluster_name=scope.name_of(unavailable.cluster_id),
         url=_list_url("pools:device_list", **asked),
         rules=tuple(
             (rule, _list_url("pools:device_list", **asked, taint_rule=rule))
-            for rule in found.rules
+            for rule in unavailable.rules
         ),
     )
 
@@ -182,14 +182,16 @@ def _trends(scope: Scope) -> Trends:
     young = [row.pk for row in scope.clusters if scope.moment - row.created_at < _YOUNG]
     seen = (scope.snapshot.viewer, scope.snapshot.at, sorted(ids))
     key = f"trends:{hashlib.sha256(repr(seen).encode()).hexdigest()}"
-    found: Trends | None = caches["memory"].get(key)
-    if found is None:
+    cached: Trends | None = caches["memory"].get(key)
+    if cached is None:
         rows = queries.availability(
             scope.snapshot, ids, young=young, start=start, end=scope.moment
         )
-        found = {name: [Point(at, value) for at, value in points] for name, points in rows.items()}
-        caches["memory"].set(key, found, _TREND_SECONDS)
-    return found
+        cached = {
+            name: [Point(at, value) for at, value in points] for name, points in rows.items()
+        }
+        caches["memory"].set(key, cached, _TREND_SECONDS)
+    return cached
 
 
 def _driver_line(

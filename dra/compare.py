@@ -112,12 +112,16 @@ def compare_with_server(
         ),
         ("node", pool.node.node_name, status.node_name, pool.node.node_name, []),
     ]
-    found = [
+    differences = [
         Difference(name, {}, ours, server, _reasons(server, expected=expected, reasons=reasons))
         for name, ours, server, expected, reasons in pairs
         if ours != server
     ]
-    return (*found, *_partition_differences(facts, status), *_capacity_differences(facts, status))
+    return (
+        *differences,
+        *_partition_differences(facts, status),
+        *_capacity_differences(facts, status),
+    )
 
 
 def _reasons(server: Figure, *, expected: Figure, reasons: Iterable[str]) -> tuple[str, ...]:
@@ -182,25 +186,25 @@ def _available_reasons(facts: _Facts) -> list[str]:
 def _partition_differences(facts: _Facts, status: PoolStatus) -> list[Difference]:
     """Only what the server answered is compared; 1.36 has no summaries."""
     ours = {(item.attribute, item.type): item for item in facts.pool.partitions}
-    found = []
+    differences = []
     for theirs in status.partitions or ():
         of = {"attribute": theirs.attribute, "type": theirs.type}
         own = ours.get((theirs.attribute, theirs.type))
         if own is None:
             reasons: tuple[str, ...] = ("server_groups_otherwise",)
-            found.append(Difference("partition", of, None, theirs.allocatable, reasons))
+            differences.append(Difference("partition", of, None, theirs.allocatable, reasons))
             continue
         if own.total != theirs.total:
             reasons = _or_unexplained(_total_reasons(facts))
-            found.append(Difference("partition_total", of, own.total, theirs.total, reasons))
+            differences.append(Difference("partition_total", of, own.total, theirs.total, reasons))
         if own.allocatable != theirs.allocatable:
             reasons = _allocatable_reasons(facts)
-            found.append(
+            differences.append(
                 Difference(
                     "partition_allocatable", of, own.allocatable, theirs.allocatable, reasons
                 )
             )
-    return found
+    return differences
 
 
 def _allocatable_reasons(facts: _Facts) -> tuple[str, ...]:
@@ -216,12 +220,12 @@ def _capacity_differences(facts: _Facts, status: PoolStatus) -> list[Difference]
     if status.shareable is None:
         return []
     ours = {use.name: use for use in facts.pool.capacity}
-    found = []
+    differences = []
     for theirs in status.shareable.capacity:
         own, of = ours.get(theirs.name), {"capacity": theirs.name}
         if own is None or own.consumed is None:
             reasons = _or_unexplained(_unknown_reasons(facts))
-            found.append(Difference("capacity", of, None, str(theirs.consumed), reasons))
+            differences.append(Difference("capacity", of, None, str(theirs.consumed), reasons))
         elif own.consumed != theirs.consumed:
             difference = Difference(
                 "capacity_consumed",
@@ -230,8 +234,8 @@ def _capacity_differences(facts: _Facts, status: PoolStatus) -> list[Difference]
                 str(theirs.consumed),
                 _consumed_reasons(facts, name=theirs.name),
             )
-            found.append(difference)
-    return found
+            differences.append(difference)
+    return differences
 
 
 def _consumed_reasons(facts: _Facts, *, name: str) -> tuple[str, ...]:

@@ -65,8 +65,8 @@ class Fields:
     def known_flag(self, name: str) -> bool | None:
         """A boolean; False when absent, None when it, or the object that it stands in, cannot be read."""
         before = len(self.problems)
-        found = self.flag(name)
-        return found if self.is_readable and len(self.problems) == before else None
+        flag = self.flag(name)
+        return flag if self.is_readable and len(self.problems) == before else None
 
     def quantity(self, name: str) -> Quantity | None:
         """A quantity, or None."""
@@ -119,24 +119,24 @@ class Fields:
 
     def texts(self, name: str) -> tuple[str, ...]:
         """The strings of a list."""
-        found = []
+        texts = []
         for index, item in enumerate(self._items(name)):
             if isinstance(item, str):
-                found.append(item)
+                texts.append(item)
             else:
                 self.complain(f"{self._place(name)}[{index}]", expected="text", found=item)
-        return tuple(found)
+        return tuple(texts)
 
     def quantities(self, name: str) -> tuple[Quantity, ...]:
         """The quantities of a list."""
-        found = []
+        quantities = []
         for index, item in enumerate(self._items(name)):
             quantity = parse_quantity(item)
             if quantity is None:
                 self.complain(f"{self._place(name)}[{index}]", expected="quantity", found=item)
             else:
-                found.append(quantity)
-        return tuple(found)
+                quantities.append(quantity)
+        return tuple(quantities)
 
     def _items(self, name: str) -> list[Any]:
         value = self.raw.get(name)

@@ -165,12 +165,12 @@ def _by_attribute(
     devices: Iterable[Device], *, name: str, key: PoolKey
 ) -> dict[str, list[Device]]:
     qualified = f"{key.driver}/{name}"
-    found: dict[str, list[Device]] = {}
+    devices_by_value: dict[str, list[Device]] = {}
     for device in devices:
         value = text_attribute(device, name=qualified, driver=key.driver)
         if value:
-            found.setdefault(value, []).append(device)
-    return found
+            devices_by_value.setdefault(value, []).append(device)
+    return devices_by_value
 
 
 def _share_counters(one: Device, other: Device) -> bool:

@@ -105,11 +105,11 @@ def _duplicate_devices(slices: Sequence[ResourceSlice]) -> list[Problem]:
         for device in item.devices:
             places.setdefault(device.name, []).append(item)
     reasons = []
-    for name, found in sorted(places.items()):
-        if len(found) == 1:
+    for name, slices_with_it in sorted(places.items()):
+        if len(slices_with_it) == 1:
             continue
-        nodes = {item.node.node_name for item in found if item.node.kind == "node"}
-        if len(nodes) == len(found):
+        nodes = {item.node.node_name for item in slices_with_it if item.node.kind == "node"}
+        if len(nodes) == len(slices_with_it):
             where, count = first_names(str(node) for node in nodes)
             reasons.append(
                 Problem.of(
@@ -123,19 +123,19 @@ def _duplicate_devices(slices: Sequence[ResourceSlice]) -> list[Problem]:
 
 def _missing_counters(slices: Sequence[ResourceSlice]) -> list[Problem]:
     known = {cs.name: cs.counters for item in slices for cs in item.counter_sets}
-    found = set()
+    missing = set()
     for item in slices:
         for device in item.devices:
             for use in device.consumes_counters:
                 counters = known.get(use.counter_set)
                 if counters is None:
-                    found.add(Problem.of("counter_set_not_found", counter_set=use.counter_set))
+                    missing.add(Problem.of("counter_set_not_found", counter_set=use.counter_set))
                     continue
-                found |= {
+                missing |= {
                     Problem.of("counter_not_found", counter=name, counter_set=use.counter_set)
                     for name in use.counters.keys() - counters.keys()
                 }
-    return sorted(found)
+    return sorted(missing)
 
 
 def _taking(

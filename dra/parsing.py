@@ -236,16 +236,16 @@ def unidentified(problems: Sequence[Problem], *, kind: str, missing: str) -> Par
 
 
 def _devices(spec: Fields, *, is_flat: bool) -> list[Device]:
-    found = []
+    devices = []
     for item in spec.children("devices"):
         # Problems of one device stay with that device.
         fields = Fields(item.raw, path=item.path, problems=[])
         device = _device(fields, is_flat=is_flat)
         if device is not None:
-            found.append(device)
+            devices.append(device)
             continue
         spec.problems.append(Problem.of("unidentified_device", field=item.path))
-    return found
+    return devices
 
 
 def _device(fields: Fields, *, is_flat: bool) -> Device | None:
@@ -302,12 +302,12 @@ def _scalar(kind: AttributeKind, value: Any) -> Attribute:
 
 
 def _capacities(body: Fields) -> dict[str, Capacity]:
-    found = {}
+    capacities = {}
     for name, raw in body.members("capacity"):
         capacity = _capacity(body, name, raw)
         if capacity is not None:
-            found[name] = capacity
-    return found
+            capacities[name] = capacity
+    return capacities
 
 
 def _capacity(body: Fields, name: str, raw: Any) -> Capacity | None:
@@ -351,7 +351,7 @@ def _counter_use(fields: Fields) -> CounterUse:
 
 
 def _counters(fields: Fields) -> dict[str, Quantity]:
-    found = {}
+    counters = {}
     for name, raw in fields.members("counters"):
         value = raw.get("value") if isinstance(raw, dict) else None
         quantity = parse_quantity(value)
@@ -359,8 +359,8 @@ def _counters(fields: Fields) -> dict[str, Quantity]:
             place = f"{fields.path}.counters.{name}"
             fields.complain(place, expected="quantity", found=value)
         else:
-            found[name] = quantity
-    return found
+            counters[name] = quantity
+    return counters
 
 
 def _taint(fields: Fields, *, rule: str | None = None) -> Taint:
@@ -408,7 +408,7 @@ def _expression_words(expression: Fields) -> str:
 
 
 def _allocation_results(devices: Fields, *, claim: ClaimRef) -> list[AllocationResult]:
-    found = []
+    results = []
     for item in devices.children("results"):
         driver, pool, device = item.text("driver"), item.text("pool"), item.text("device")
         if not driver or not pool or not device:
@@ -422,19 +422,19 @@ def _allocation_results(devices: Fields, *, claim: ClaimRef) -> list[AllocationR
             has_admin_access=item.flag("adminAccess"),
             consumed_capacity=_consumed_capacity(item),
         )
-        found.append(result)
-    return found
+        results.append(result)
+    return results
 
 
 def _consumed_capacity(item: Fields) -> dict[str, Quantity]:
-    found = {}
+    consumed = {}
     for name, raw in item.members("consumedCapacity"):
         quantity = parse_quantity(raw)
         if quantity is None:
             item.complain(f"{item.path}.consumedCapacity.{name}", expected="quantity", found=raw)
         else:
-            found[name] = quantity
-    return found
+            consumed[name] = quantity
+    return consumed
 
 
 def _consumer(fields: Fields) -> Consumer:

@@ -38,12 +38,12 @@ def partition_types(slices: Sequence[ResourceSlice]) -> dict[str, PartitionType]
     else:
         usual = _usual_attribute([device for _, device in drawing], driver=slices[0].driver)
         pairs = [(usual, item, device) for item, device in drawing]
-    found: dict[str, PartitionType] = {}
+    types: dict[str, PartitionType] = {}
     for name, item, device in pairs:
         value = text_attribute(device, name=name, driver=item.driver) if name else None
         if name and value is not None:
-            found[device.name] = (name, value)
-    return found
+            types[device.name] = (name, value)
+    return types
 
 
 def _usual_attribute(devices: Sequence[Device], *, driver: str) -> str | None:

@@ -161,21 +161,21 @@ _Places = list[tuple[ResourceSlice, Device]]
 
 def _published(slices: Iterable[ResourceSlice]) -> dict[str, _Places]:
     """Devices by name; more than one place only in an invalid pool."""
-    found: dict[str, _Places] = {}
+    places: dict[str, _Places] = {}
     for item in slices:
         for device in item.devices:
-            found.setdefault(device.name, []).append((item, device))
-    return found
+            places.setdefault(device.name, []).append((item, device))
+    return places
 
 
 def _holders(
     key: PoolKey, allocations: Iterable[AllocationResult]
 ) -> dict[str, list[AllocationResult]]:
-    found: dict[str, list[AllocationResult]] = {}
+    holders: dict[str, list[AllocationResult]] = {}
     for result in sorted(allocations, key=_result_order):
         if result.key.pool_key == key:
-            found.setdefault(result.key.device, []).append(result)
-    return found
+            holders.setdefault(result.key.device, []).append(result)
+    return holders
 
 
 def _result_order(result: AllocationResult) -> tuple[Any, ...]:
@@ -328,7 +328,7 @@ def _pool_problems(
 ) -> tuple[Problem, ...]:
     """Problems of the pool, and those of its devices that are more than information."""
     pool = situation.pool
-    found = {
+    problems = {
         *pool.problems,
         *slice_problems(pool.slices),
         *counters_beside_devices(pool.slices, release=situation.release),
@@ -339,11 +339,11 @@ def _pool_problems(
         *(p for device in devices for p in device.problems if p.severity != "info"),
     }
     if not partition_types(pool.slices):
-        found.update(competing_devices(devices, ledger=situation.ledger))
+        problems.update(competing_devices(devices, ledger=situation.ledger))
     node = node_of(pool.slices)
     if pool.taking == "all" and not devices and node.kind != "none":
-        found.add(Problem("no_devices"))
+        problems.add(Problem("no_devices"))
     if node.kind == "mixed":
         names, count = first_names(node_term(item.node) for item in pool.slices)
-        found.add(Problem.of("mixed_nodes", nodes=names, node_count=count))
-    return tuple(sorted(found))
+        problems.add(Problem.of("mixed_nodes", nodes=names, node_count=count))
+    return tuple(sorted(problems))

@@ -123,10 +123,10 @@ def parse_quantity(raw: Any) -> Quantity | None:
 
 @lru_cache(maxsize=1 << 16)
 def _parse_text(text: str) -> Quantity | None:
-    found = _TEXT.fullmatch(text)
-    if found is None or not text:
+    match = _TEXT.fullmatch(text)
+    if match is None or not text:
         return None
-    sign, whole, fraction, suffix = found[1], found[2], found[3] or "", found[4]
+    sign, whole, fraction, suffix = match[1], match[2], match[3] or "", match[4]
     if not whole and not fraction:
         return None
     scaled = _suffix_scale(suffix)
@@ -148,10 +148,10 @@ def _suffix_scale(suffix: str) -> tuple[int, int, QuantityFormat] | None:
         return 1, _DECIMAL_SUFFIXES[suffix], QuantityFormat.DECIMAL_SI
     if suffix in _BINARY_SUFFIXES:
         return 2 ** _BINARY_SUFFIXES[suffix], 0, QuantityFormat.BINARY_SI
-    found = _EXPONENT.fullmatch(suffix)
-    if found is None or abs(int(found[1])) > _MAX_EXPONENT:
+    exponent = _EXPONENT.fullmatch(suffix)
+    if exponent is None or abs(int(exponent[1])) > _MAX_EXPONENT:
         return None
-    return 1, int(found[1]), QuantityFormat.DECIMAL_EXPONENT
+    return 1, int(exponent[1]), QuantityFormat.DECIMAL_EXPONENT
 
 
 def _scale_up(digits: int, exponent: int) -> int:

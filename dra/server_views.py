@@ -147,14 +147,14 @@ def _partitions(
     for record in records:
         if record.device.name in in_use:
             counters.draw(record.device)
-    found = [
+    partitions = [
         PartitionStatus(attribute, value, len(group), _allocatable(group, in_use, counters))
         for (attribute, value), group in sorted(groups.items())
     ]
-    if len(found) > _LIST_LIMIT:
-        message = f"PartitionSummaryOverCap: pool {name} has {len(found)} partition types, exceeding the maximum of 32"
+    if len(partitions) > _LIST_LIMIT:
+        message = f"PartitionSummaryOverCap: pool {name} has {len(partitions)} partition types, exceeding the maximum of 32"
         raise _ViewError(message)
-    return tuple(found)
+    return tuple(partitions)
 
 
 def _groups(
@@ -230,9 +230,9 @@ def _capacity(
     totals: Mapping[str, Quantity], *, consumed: Mapping[str, Quantity]
 ) -> tuple[CapacityStatus, ...]:
     """Whatever results of the pool consumed of a key counts, also of devices that cannot be shared or are gone."""
-    found = []
+    capacities = []
     for key, total in sorted(totals.items()):
         used = consumed.get(key, ZERO)
         left = total - used
-        found.append(CapacityStatus(key, total, used, max(left, ZERO)))
-    return tuple(found)
+        capacities.append(CapacityStatus(key, total, used, max(left, ZERO)))
+    return tuple(capacities)

@@ -31,8 +31,8 @@ def rules_for_pool(
     rules: Sequence[TaintRule], *, key: PoolKey, release: Release | None
 ) -> tuple[TaintRule, ...]:
     """The rules that can select a device of the pool, in order of name."""
-    found = [rule for rule in rules if _may_select_pool(rule, key=key, release=release)]
-    return tuple(sorted(found, key=lambda rule: (rule.name, rule.uid)))
+    selecting = [rule for rule in rules if _may_select_pool(rule, key=key, release=release)]
+    return tuple(sorted(selecting, key=lambda rule: (rule.name, rule.uid)))
 
 
 def _may_select_pool(rule: TaintRule, *, key: PoolKey, release: Release | None) -> bool:
@@ -57,16 +57,16 @@ def taints_of(
 
     A rule that chooses by class or by CEL, as 1.34 allows, cannot be evaluated here: its taint is left out, and the answer is not sure.
     """
-    found = list(published)
+    taints = list(published)
     is_sure = True
     for rule in rules:
         if rule.selector is not None and rule.selector.device not in {None, key.device}:
             continue
         if _is_unreadable(rule, release=release):
             is_sure = False
-        elif rule.taint not in found:
-            found.append(rule.taint)
-    return tuple(found), is_sure
+        elif rule.taint not in taints:
+            taints.append(rule.taint)
+    return tuple(taints), is_sure
 
 
 def _is_unreadable(rule: TaintRule, *, release: Release | None) -> bool:
@@ -75,17 +75,17 @@ def _is_unreadable(rule: TaintRule, *, release: Release | None) -> bool:
 
 def rule_problems(rules: Sequence[TaintRule], *, release: Release | None) -> tuple[Problem, ...]:
     """What people overlook in taint rules."""
-    found = []
+    problems = []
     for rule in rules:
         if rule.selector is None:
-            found.append(_without_selector(rule, release=release))
+            problems.append(_without_selector(rule, release=release))
         elif _is_unreadable(rule, release=release):
-            found.append(Problem.of("rule_selector_not_evaluated", rule=rule.name))
+            problems.append(Problem.of("rule_selector_not_evaluated", rule=rule.name))
         elif rule.selector == DeviceSelector():
-            found.append(_empty_selector(rule))
+            problems.append(_empty_selector(rule))
         if rule.taint.effect not in KNOWN_EFFECTS:
-            found.append(unknown_effect(rule.taint, of="rule", name=rule.name))
-    return tuple(sorted(found))
+            problems.append(unknown_effect(rule.taint, of="rule", name=rule.name))
+    return tuple(sorted(problems))
 
 
 def _without_selector(rule: TaintRule, *, release: Release | None) -> Problem:

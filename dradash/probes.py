@@ -53,13 +53,13 @@ _database_probe = _DatabaseProbe()
 
 def _answer(asked: Future[dict[str, str]]) -> None:
     try:
-        found = _database()
+        trouble = _database()
     except Exception as error:
         connection.close()
         asked.set_exception(error)
     else:
         connection.close()
-        asked.set_result(found)
+        asked.set_result(trouble)
 
 
 def _problems_of_database(asked: Future[dict[str, str]]) -> dict[str, str]:

@@ -41,12 +41,12 @@ def configured_clusters(configuration: Configuration) -> list[WatchedCluster] | 
         return [WatchedCluster("simulated", Source.SIMULATED, target)]
     if configuration.simulated:
         return None
-    found = default_target()
-    if found is None:
+    default = default_target()
+    if default is None:
         return None
-    if found.kind == "in_cluster":
-        return [WatchedCluster("in-cluster", Source.IN_CLUSTER, found)]
-    return [_of_kubeconfig(found.path)]
+    if default.kind == "in_cluster":
+        return [WatchedCluster("in-cluster", Source.IN_CLUSTER, default)]
+    return [_of_kubeconfig(default.path)]
 
 
 def _named(text: str) -> WatchedCluster:
@@ -70,10 +70,10 @@ def _of_kubeconfig(path: str | None) -> WatchedCluster:
     )
 
 
-def _distinct(found: Sequence[WatchedCluster]) -> list[WatchedCluster]:
+def _distinct(clusters: Sequence[WatchedCluster]) -> list[WatchedCluster]:
     """Two files may have a context of one name: the later ones are told apart by their file."""
     named: dict[str, WatchedCluster] = {}
-    for each in found:
+    for each in clusters:
         name = each.name
         if name in named:
             name = f"{each.name} ({each.target.path})"

@@ -166,6 +166,6 @@ def held_names(prefix: str) -> set[str]:
             " WHERE starts_with(name, %s) AND expires_at > clock_timestamp()",
             [prefix],
         )
-        found = {name.removeprefix(prefix) for (name,) in cursor.fetchall()}
+        held = {name.removeprefix(prefix) for (name,) in cursor.fetchall()}
     give_back()
-    return found
+    return held

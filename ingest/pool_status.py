@@ -267,10 +267,10 @@ class _Round:
                     served=frozenset(self._capabilities.resources),
                     release=self._release,
                 )
-                found = moments.pools_at(
+                ours = moments.pools_at(
                     cursor, self._cluster.pk, keys, knowledge, moment=each.moment
                 )
-            status_requests.record_comparison(each.row, each.answers, found, release=self._release)
+            status_requests.record_comparison(each.row, each.answers, ours, release=self._release)
 
     def _catch_up(self, answered_at: datetime) -> bool:
         """Wait until everything up to the answers is stored: windows have ended that were open then."""

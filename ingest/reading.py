@@ -164,15 +164,15 @@ class Reader:
         """Tell the writer of an object that is not as it is stored."""
         before = stored.get(event.uid)
         uid = event.uid if before is not None else str(object_uid(event))
-        found = kept_of(event, self.kept)
-        if found is None or event.type == "deleted":
+        kept = kept_of(event, self.kept)
+        if kept is None or event.type == "deleted":
             # Most of a kind may not be kept: no word of those that never were.
             if uid in seen or event.type == "deleted":
                 self.channel.put(EventArrived(self.kind, _gone(event), None))
             seen.discard(uid)
             return
         seen.add(uid)
-        digest, generation, content = body_digest(found)
+        digest, generation, content = body_digest(kept)
         if before is not None and before[0] == digest and before[1] == generation:
             return
         op = Op.RESYNC_ADDED if uid not in stored else Op.RESYNC_MODIFIED
@@ -233,8 +233,8 @@ class Reader:
 
 def new_event(event: Seen, *, op: Op, kept: Kept | None) -> NewEvent:
     """What the log is told of an object; of one that is not kept that it is gone, which is no news if it never was kept."""
-    found = None if op in DELETIONS else kept_of(event, kept)
-    return _gone(event) if found is None else _new_event(event, op, *body_digest(found))
+    kept_part = None if op in DELETIONS else kept_of(event, kept)
+    return _gone(event) if kept_part is None else _new_event(event, op, *body_digest(kept_part))
 
 
 def _gone(event: Seen) -> NewEvent:

@@ -196,8 +196,8 @@ class _Recognition:
                 return
             give_back()
             with stopped_by(self._connection.interrupt):
-                found = read_identity(self._connection)
-            if not clusters.recognise(self._cluster_id, found, now=self._clock()):
+                identity = read_identity(self._connection)
+            if not clusters.recognise(self._cluster_id, identity, now=self._clock()):
                 log.warning("another cluster answers", cluster=self._cluster_id)
                 connections.forget(self._cluster_id)
                 raise _AnotherCluster
@@ -222,13 +222,13 @@ def discover_cluster(
     previous = None if stored is None else Capabilities.from_json(stored)
     give_back()
     with stopped_by(connection.interrupt):
-        found = discover(connection, previous=previous)
+        capabilities = discover(connection, previous=previous)
     with transaction.atomic():
-        clusters.record_discovery(cluster.pk, found, now=clock())
-        if previous is not None and _basis_of_figures(previous) != _basis_of_figures(found):
+        clusters.record_discovery(cluster.pk, capabilities, now=clock())
+        if previous is not None and _basis_of_figures(previous) != _basis_of_figures(capabilities):
             with open_cursor() as cursor:
                 derive.mark_all_dirty(cursor, cluster.pk)
-    return found
+    return capabilities
 
 
 def _basis_of_figures(capabilities: Capabilities) -> tuple[Release | None, frozenset[str]]:

@@ -341,14 +341,14 @@ def read_knowledge(
         ).values_list("kind", "state")
     )
     known = {k for k, s in states.items() if s in {ReadState.WATCHING, ReadState.FAILING}}
-    found: tuple[TaintRule, ...] | None
+    taint_rules: tuple[TaintRule, ...] | None
     if DEVICE_TAINT_RULE.name not in known:
-        found = None if DEVICE_TAINT_RULE.name in served else ()
+        taint_rules = None if DEVICE_TAINT_RULE.name in served else ()
     elif previous is None or previous.taint_rules is None:
-        found = rules.taint_rules(cluster_id)
+        taint_rules = rules.taint_rules(cluster_id)
     else:
-        found = previous.taint_rules
-    return derive.Knowledge(RESOURCE_CLAIM.name in known, found, release)
+        taint_rules = previous.taint_rules
+    return derive.Knowledge(RESOURCE_CLAIM.name in known, taint_rules, release)
 
 
 def _subjects_of(derived: RowChanges) -> tuple[str, ...]:

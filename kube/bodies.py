@@ -163,8 +163,8 @@ class ListBody:
                 raise Malformed(Statement("no_list"))
 
     def _openings(self, begin: int) -> list[int]:
-        found = _ITEMS.finditer(self._buffer, begin)
-        return [match.end() for match in found if match.group(1) == b"["]
+        openings = _ITEMS.finditer(self._buffer, begin)
+        return [match.end() for match in openings if match.group(1) == b"["]
 
     def _begins_list(self, end: int) -> bool:
         head = bytes(self._buffer[:end])
@@ -214,11 +214,11 @@ class ListBody:
 
     def _find_separator(self) -> int | None:
         searched = 0
-        while (found := self._buffer.find(self._separator, searched)) < 0:
+        while (separator_at := self._buffer.find(self._separator, searched)) < 0:
             searched = max(0, len(self._buffer) - len(self._separator))
             if not self._more():
                 return None  # the last item
-        return found + 1
+        return separator_at + 1
 
     def _take_item_by_braces(self) -> tuple[bytes, Envelope]:
         end = self._find_closing_brace()
@@ -250,10 +250,10 @@ def _count_braces(text: bytearray, position: int, depth: int) -> tuple[int, int]
     if position == 0 and text[0] != ord("{"):
         raise Malformed(Statement("item_no_object"))
     for token in _TOKEN.finditer(text, position):
-        found = token.group()
-        if found == b'"':  # a string whose end has not arrived
+        text_of_token = token.group()
+        if text_of_token == b'"':  # a string whose end has not arrived
             return token.start(), depth
-        depth += (found == b"{") - (found == b"}")
+        depth += (text_of_token == b"{") - (text_of_token == b"}")
         if not depth:
             return token.end(), 0
     return len(text), depth

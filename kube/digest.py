@@ -74,14 +74,14 @@ def _add_metadata(
 
 def _add_slice_spec(parts: list[bytes | memoryview], raw: msgspec.Raw) -> int | None:
     text = memoryview(raw)
-    found = _POOL_GENERATION.match(text)
-    if found is None:
+    match = _POOL_GENERATION.match(text)
+    if match is None:
         rest, generation = _without_generation(bytes(raw))
         parts.append(rest)
         return generation
-    begin, end = found.span(1)
+    begin, end = match.span(1)
     parts += (text[:begin], text[end:])
-    return int(bytes(found.group(2)))
+    return int(bytes(match.group(2)))
 
 
 def _without_generation(text: bytes) -> tuple[bytes, int | None]:

@@ -50,12 +50,12 @@ _METRICS_SECONDS: Final = 20.0
 def read_identity(connection: Connection) -> Identity:
     """Who answers. Raises what says that nobody does; that we may not look at the namespace is an answer."""
     try:
-        found = connection.get_json(_KUBE_SYSTEM_PATH, timeout=_IDENTITY_SECONDS)
+        namespace = connection.get_json(_KUBE_SYSTEM_PATH, timeout=_IDENTITY_SECONDS)
     except (Unreachable, TimedOut, CertificateError, ConfigError):
         raise
     except KubeFailure:
-        found = None
-    metadata = found.get("metadata") if isinstance(found, dict) else None
+        namespace = None
+    metadata = namespace.get("metadata") if isinstance(namespace, dict) else None
     uid = metadata.get("uid") if isinstance(metadata, dict) else None
     return Identity(
         uid=uid if isinstance(uid, str) else "",
@@ -67,9 +67,9 @@ def read_identity(connection: Connection) -> Identity:
 def discover(connection: Connection, *, previous: Capabilities | None) -> Capabilities:
     """A new reading, held against the previous one. Raises when the server does not answer."""
     version = _read_version(connection)
-    found = _read_resources(connection)
+    served = _read_resources(connection)
     missed: dict[str, int] = {}
-    resources = _kept_resources(found, previous=previous, missed=missed)
+    resources = _kept_resources(served, previous=previous, missed=missed)
     rights = _kept_rights(_read_rights(connection, resources), previous=previous, missed=missed)
     gates = _read_gates(connection)
     if gates is None and previous is not None and previous.server_version == version:
@@ -160,14 +160,14 @@ def _dicts(value: object) -> list[dict[str, Any]]:
 
 
 def _kept_resources(
-    found: Mapping[str, ServedResource],
+    resources: Mapping[str, ServedResource],
     *,
     previous: Capabilities | None,
     missed: dict[str, int],
 ) -> dict[str, ServedResource]:
-    kept = dict(found)
+    kept = dict(resources)
     for name, before in (previous.resources if previous else {}).items():
-        now = found.get(name)
+        now = resources.get(name)
         if now is not None and not _is_lower(KINDS[name], now, before):
             continue
         if _is_missed_once_more(name, previous, missed):
@@ -217,13 +217,13 @@ def _may(connection: Connection, kind: Kind, verb: str) -> bool | None:
 
 
 def _kept_rights(
-    found: Mapping[Right, bool | None],
+    rights: Mapping[Right, bool | None],
     *,
     previous: Capabilities | None,
     missed: dict[str, int],
 ) -> dict[Right, bool | None]:
-    kept = dict(found)
-    for right, allowed in found.items():
+    kept = dict(rights)
+    for right, allowed in rights.items():
         before = previous.rights.get(right) if previous else None
         if allowed is None or (
             before and not allowed and _is_missed_once_more(" ".join(right), previous, missed)
@@ -255,9 +255,9 @@ def parse_gates(lines: Iterable[bytes]) -> dict[str, bool]:
     """From Prometheus text, whose families come in one block each: reads no further."""
     gates: dict[str, bool] = {}
     for line in lines:
-        found = _GATE.match(line)
-        if found:
-            gates[found.group(1).decode()] = found.group(2) == b"1"
+        match = _GATE.match(line)
+        if match:
+            gates[match.group(1).decode()] = match.group(2) == b"1"
         elif gates:
             break
     return gates

@@ -273,10 +273,10 @@ def _token_file(user: dict[str, Any], origin: str | None) -> Path | None:
 
 def _looks(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_ino, found.st_size
+    return status.st_mtime_ns, status.st_ino, status.st_size
 
 
 def _impersonation(user: dict[str, Any]) -> list[tuple[str, str]]:

@@ -232,11 +232,11 @@ def read_list(connection: Connection, served: ServedResource) -> Iterator[Seen |
 
 def _take_apart(line: bytes) -> tuple[str, bytes, Envelope]:
     """Type, object and envelope of an event."""
-    found = _EVENT.match(line)
-    if found and line.endswith(b"}"):
-        body = line[found.end() : -1]
+    match = _EVENT.match(line)
+    if match and line.endswith(b"}"):
+        body = line[match.end() : -1]
         try:
-            return found.group(1).decode(), body, decode_envelope(body)
+            return match.group(1).decode(), body, decode_envelope(body)
         except msgspec.DecodeError:
             pass
     event = _event_decoder.decode(line)

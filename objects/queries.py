@@ -48,17 +48,17 @@ def bodies(cluster_id: int, digests: Iterable[UUID]) -> dict[UUID, bytes]:
     wanted = list(set(digests))
     if not wanted:
         return {}
-    found = rows(
+    stored = rows(
         "SELECT digest, base, dictionary_id, content FROM objects_body"
         " WHERE cluster_id = %s AND digest = ANY(%s)",
         (cluster_id, wanted),
     )
     # A base is whole, so this goes one step deep.
-    bases = bodies(cluster_id, [base for _, base, _, _ in found if base is not None])
+    bases = bodies(cluster_id, [base for _, base, _, _ in stored if base is not None])
     # Decompressors are not safe to share between threads, and cheap to make.
     decompressors: dict[int | None, zstandard.ZstdDecompressor] = {}
     contents = {}
-    for digest, base, dictionary_id, content in found:
+    for digest, base, dictionary_id, content in stored:
         if base is not None:
             prefix = with_base(_dictionary(dictionary_id), bases[base])
             contents[digest] = zstandard.ZstdDecompressor(dict_data=prefix).decompress(content)
@@ -75,12 +75,12 @@ def whole_bodies(cluster_id: int, digests: Iterable[UUID]) -> dict[UUID, UUID]:
     wanted = list(set(digests))
     if not wanted:
         return {}
-    found = rows(
+    stored = rows(
         "SELECT digest, coalesce(base, digest) FROM objects_body"
         " WHERE cluster_id = %s AND digest = ANY(%s)",
         (cluster_id, wanted),
     )
-    return dict(found)
+    return dict(stored)
 
 
 def with_base(
@@ -102,18 +102,18 @@ def object_body(
 
     None when there is no such object, when it was not live at that moment, or when that is longer ago than what is kept.
     """
-    found = KubeObject.objects.filter(cluster_id=cluster_id, id=object_id).first()
-    if found is None:
+    obj = KubeObject.objects.filter(cluster_id=cluster_id, id=object_id).first()
+    if obj is None:
         return None
-    version: Version | None = Version(found.digest, found.generation)
+    version: Version | None = Version(obj.digest, obj.generation)
     if snapshot.at is not None:
-        version = version_at(cluster_id, object_id, kind=found.kind, at=snapshot.at)
+        version = version_at(cluster_id, object_id, kind=obj.kind, at=snapshot.at)
     if version is None:
         return None
     content = bodies(cluster_id, [version.digest]).get(version.digest)
     if content is None:
         return None
-    return found, with_pool_generation(content, version.generation)
+    return obj, with_pool_generation(content, version.generation)
 
 
 def version_at(cluster_id: int, object_id: int, *, kind: str, at: datetime) -> Version | None:
@@ -141,7 +141,7 @@ def versions_at(
     if not moments:
         return {}
     events = rows(_EVENTS, (list(moments), list(moments.values()), cluster_id))
-    found = {
+    versions = {
         id_: Version(digest, generation)
         for id_, digest, generation in events
         if digest is not None
@@ -150,18 +150,18 @@ def versions_at(
     if older:
         at = [moments[id_] for id_ in older]
         checkpoints = rows(_CHECKPOINTS, (list(older), at, cluster_id, kind))
-        found |= {id_: Version(*version) for id_, *version in checkpoints}
-    return found
+        versions |= {id_: Version(*version) for id_, *version in checkpoints}
+    return versions
 
 
 def living_versions(cluster_id: int, kind: str) -> dict[str, tuple[UUID, int | None, int]]:
     """By uid, as text: digest, generation and id of every living object of a kind."""
-    found = rows(
+    living = rows(
         "SELECT uid::text, digest, generation, id FROM objects_kubeobject"
         " WHERE cluster_id = %s AND kind = %s AND deleted_at IS NULL",
         (cluster_id, kind),
     )
-    return {uid: (digest, generation, id_) for uid, digest, generation, id_ in found}
+    return {uid: (digest, generation, id_) for uid, digest, generation, id_ in living}
 
 
 def living_count(cluster_id: int, kind: str) -> int:
@@ -173,12 +173,12 @@ def living_count(cluster_id: int, kind: str) -> int:
 
 def living_digests(cluster_id: int, kind: str) -> dict[str, tuple[bytes, int | None, int]]:
     """As `living_versions`, with digests as bytes, which a reader compares by the thousand."""
-    found = rows(
+    living = rows(
         "SELECT uid::text, uuid_send(digest), generation, id FROM objects_kubeobject"
         " WHERE cluster_id = %s AND kind = %s AND deleted_at IS NULL",
         (cluster_id, kind),
     )
-    return {uid: (digest, generation, id_) for uid, digest, generation, id_ in found}
+    return {uid: (digest, generation, id_) for uid, digest, generation, id_ in living}
 
 
 def dictionary_content(dictionary_id: int) -> zstandard.ZstdCompressionDict:
@@ -199,8 +199,8 @@ def dictionary_content(dictionary_id: int) -> zstandard.ZstdCompressionDict:
 
 def newest_dictionary_id(cluster_id: int, *, kind: str, driver: str) -> int | None:
     """The dictionary that new bodies of this kind and driver are compressed with."""
-    found = BodyDictionary.objects.filter(cluster_id=cluster_id, kind=kind, driver=driver)
-    return found.order_by("-pk").values_list("pk", flat=True).first()
+    dictionaries = BodyDictionary.objects.filter(cluster_id=cluster_id, kind=kind, driver=driver)
+    return dictionaries.order_by("-pk").values_list("pk", flat=True).first()
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,18 +224,18 @@ def dictionary_uses(cluster_id: int, *, limit: int) -> Iterator[DictionaryUse]:
         .defer("content")
     )
     for dictionary in newest:
-        found = _newest_bodies(
+        newest_bodies = _newest_bodies(
             cluster_id, dictionary.kind, dictionary_id=dictionary.pk, limit=limit
         )
-        plain = sum(size for _, size, _ in found)
-        packed = sum(size for _, _, size in found)
+        plain = sum(size for _, size, _ in newest_bodies)
+        packed = sum(size for _, _, size in newest_bodies)
         yield DictionaryUse(
             dictionary_id=dictionary.pk,
             kind=dictionary.kind,
             driver=dictionary.driver,
             trained_ratio=dictionary.ratio,
             ratio=plain / packed if packed else dictionary.ratio,
-            digests=tuple(digest for digest, _, _ in found),
+            digests=tuple(digest for digest, _, _ in newest_bodies),
         )
 
 
@@ -244,19 +244,19 @@ def digests_without_dictionary(cluster_id: int, *, limit: int) -> dict[str, list
     kinds = rows(
         "SELECT kind FROM clusters_clusterkind WHERE cluster_id = %s ORDER BY kind", (cluster_id,)
     )
-    found: dict[str, list[UUID]] = defaultdict(list)
+    digests: dict[str, list[UUID]] = defaultdict(list)
     for (kind,) in kinds:
         newest = _newest_bodies(cluster_id, kind, dictionary_id=None, limit=limit)
         if newest:
-            found[kind] = [digest for digest, _, _ in newest]
-    return found
+            digests[kind] = [digest for digest, _, _ in newest]
+    return digests
 
 
 def _newest_bodies(
     cluster_id: int, kind: str, *, dictionary_id: int | None, limit: int
 ) -> list[tuple[UUID, int, int]]:
     """Digest, bytes, and bytes as stored, of bodies that are stored whole."""
-    found = rows(
+    heads = rows(
         """
         SELECT b.digest, substring(b.content FOR 18), octet_length(b.content)
         FROM objects_kubeobject o
@@ -267,4 +267,4 @@ def _newest_bodies(
         """,
         (cluster_id, kind, dictionary_id, limit),
     )
-    return [(digest, zstandard.frame_content_size(head), stored) for digest, head, stored in found]
+    return [(digest, zstandard.frame_content_size(head), stored) for digest, head, stored in heads]

@@ -191,8 +191,8 @@ class Surface:
         return version in since and self.release >= since[version]
 
     def find(self, group: str, version: str, plural: str) -> Resource | None:
-        found = (r for r in self.served(group, version) if r.plural == plural)
-        return next(found, None)
+        matching = (r for r in self.served(group, version) if r.plural == plural)
+        return next(matching, None)
 
     def newest_version(self, resource: Resource) -> str:
         """The version that objects of this kind are written in when nobody says which."""

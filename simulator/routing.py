@@ -57,10 +57,10 @@ class Router:
             case ["api" | "apis"]:
                 return self._versions(request)
             case ["apis", group]:
-                found = discovery.group(surface, group)
-                if found is None:
+                group_document = discovery.group(surface, group)
+                if group_document is None:
                     raise statuses.unknown_group()
-                return json_answer(200, found)
+                return json_answer(200, group_document)
             case ["api", version] | ["apis", _, version]:
                 group = parts[1] if parts[0] == "apis" else ""
                 return self._resources(group, version)
@@ -76,10 +76,10 @@ class Router:
         return json_answer(200, discovery.groups(self._surface))
 
     def _resources(self, group: str, version: str) -> Answer:
-        found = discovery.resources(self._surface, group, version)
-        if found is None:
+        resource_list = discovery.resources(self._surface, group, version)
+        if resource_list is None:
             raise statuses.not_served() if group in _KNOWN_GROUPS else statuses.unknown_group()
-        return json_answer(200, found)
+        return json_answer(200, resource_list)
 
     def _review(self, request: Request, user: str) -> Answer:
         if request.method != "POST":

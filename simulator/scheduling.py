@@ -260,15 +260,15 @@ def _pool(
         for counter_set in one["spec"].get("sharedCounters") or ()
         for name, counter in counter_set["counters"].items()
     }
-    found = [
+    devices_there = [
         _device(Key(key.driver, key.pool, body["name"]), body, rules)
         for one in slices
         for body in one["spec"].get("devices") or ()
     ]
-    devices = {device.key: device for device in found}
-    if len(devices) < len(found):
+    devices = {device.key: device for device in devices_there}
+    if len(devices) < len(devices_there):
         return None
-    if any(counter not in counters for device in found for counter, _ in device.uses):
+    if any(counter not in counters for device in devices_there for counter, _ in device.uses):
         return None
     return Pool(key, _nodes(slices[0]["spec"], labels), devices, counters)
 
@@ -300,14 +300,14 @@ def _nodes(
 
 
 def _rule_taints(key: Key, rules: Iterable[Object]) -> list[Mapping[str, Any]]:
-    found = []
+    taints = []
     for rule in rules:
         selector = rule["spec"].get("deviceSelector")
         if selector is not None and all(
             selector.get(part, value) == value for part, value in key._asdict().items()
         ):
-            found.append(rule["spec"]["taint"])
-    return found
+            taints.append(rule["spec"]["taint"])
+    return taints
 
 
 def _reaches(pool: Pool, node: str) -> bool:

@@ -40,8 +40,8 @@ def declared_lists() -> list[Any]:
     from ui.listing import Listing
 
     values = [value for module in _modules() for value in vars(module).values()]
-    found = {each.id: each for each in values if isinstance(each, Listing)}
-    return sorted(found.values(), key=lambda each: str(each.title))
+    lists = {each.id: each for each in values if isinstance(each, Listing)}
+    return sorted(lists.values(), key=lambda each: str(each.title))
 
 
 def _modules() -> Iterator[ModuleType]:

@@ -221,12 +221,12 @@ def time_control(path: str, query: QueryDict) -> TimeControl | None:
 
 def navigation(*, path: str, cluster: str = "") -> tuple[NavGroup, ...]:
     """Groups with the pages that exist; the chosen cluster goes along in every link."""
-    found = []
+    groups = []
     for label, items in NAVIGATION:
         links = tuple(link for item in items if (link := _link(item, path=path, cluster=cluster)))
         if links:
-            found.append(NavGroup(label, links))
-    return tuple(found)
+            groups.append(NavGroup(label, links))
+    return tuple(groups)
 
 
 def url_or_empty(name: str, *arguments: object) -> str:

@@ -142,20 +142,20 @@ class _Reading:
 
     def values(self) -> dict[str, Any]:
         """By member of the filter value. What several parameters say of one member is put together."""
-        found: dict[str, Any] = {}
+        by_field: dict[str, Any] = {}
         for each in self._parameters:
             texts = self._texts[each.name]
-            self._add(found, each, texts, name=each.name)
+            self._add(by_field, each, texts, name=each.name)
         if self._box and self._box.match:
-            self._add(found, self._box.match, self._compared, name=self._box.name)
-        return found
+            self._add(by_field, self._box.match, self._compared, name=self._box.name)
+        return by_field
 
     def _add(
-        self, found: dict[str, Any], parameter: Parameter, texts: Sequence[str], *, name: str
+        self, by_field: dict[str, Any], parameter: Parameter, texts: Sequence[str], *, name: str
     ) -> None:
         value = parameter.read(texts, lambda message: self._refuse(name, message))
-        is_more = isinstance(parameter, Match) and parameter.field in found
-        found[parameter.field] = found[parameter.field] + value if is_more else value
+        is_more = isinstance(parameter, Match) and parameter.field in by_field
+        by_field[parameter.field] = by_field[parameter.field] + value if is_more else value
 
     def _open_box(self, box: Box) -> None:
         """Put each term where it belongs; only plain words stay in the box."""

@@ -148,16 +148,16 @@ def chips(
 ) -> tuple[Chip, ...]:
     """One chip per filter in force: selects, other parameters named in `labels`, and each term of the filter box."""
     selects = {choice.name: choice for choice in filters}
-    found = []
+    made = []
     for name in (*selects, *(name for name in labels if name not in selects)):
         for value in query.getlist(name):
             if value:
                 label = selects[name].label if name in selects else labels[name]
                 shown = _shown(selects.get(name), value)
-                found.append(Chip(label, shown, _without(path, query, name=name, value=value)))
+                made.append(Chip(label, shown, _without(path, query, name=name, value=value)))
     terms = split_terms(query.get(FILTER_BOX, ""))
-    found += [_term_chip(term, terms, path=path, query=query) for term in terms]
-    return tuple(found)
+    made += [_term_chip(term, terms, path=path, query=query) for term in terms]
+    return tuple(made)
 
 
 def list_view(

@@ -45,14 +45,14 @@ def read_time(text: str, *, now: datetime) -> datetime | None:
 
 def read_moment(text: str, *, now: datetime) -> datetime:
     """A moment before `now`, in any of the ways; raises NotAMoment."""
-    found = read_time(text, now=now)
-    if found is None:
+    moment = read_time(text, now=now)
+    if moment is None:
         message = _("“%(text)s” is no time. Write 2h ago, -2h, or 2026-03-01T12:00:00Z.")
         raise NotAMoment(message % {"text": text})
-    if found > now:
+    if moment > now:
         message = _("%(text)s is in the future. Write a time before now, such as 2h ago.")
         raise NotAMoment(message % {"text": text})
-    return found
+    return moment
 
 
 def moment_text(at: datetime) -> str:
@@ -60,9 +60,9 @@ def moment_text(at: datetime) -> str:
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _back(found: re.Match[str], *, now: datetime) -> datetime | None:
+def _back(match: re.Match[str], *, now: datetime) -> datetime | None:
     try:
-        return _not_too_early(now - timedelta(seconds=int(found[1]) * UNITS[found[2][0]]))
+        return _not_too_early(now - timedelta(seconds=int(match[1]) * UNITS[match[2][0]]))
     except OverflowError:
         return None
 
@@ -74,5 +74,5 @@ def _read(text: str) -> datetime | None:
         return None
 
 
-def _not_too_early(found: datetime) -> datetime | None:
-    return found.astimezone(UTC) if found >= EARLIEST else None
+def _not_too_early(moment: datetime) -> datetime | None:
+    return moment.astimezone(UTC) if moment >= EARLIEST else None

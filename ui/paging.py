@@ -87,23 +87,23 @@ def keyset_page(
     try:
         if cursor:
             rows = rows.filter(_after(direction, values))
-        found = list(rows.order_by(*direction)[: size + 1])
+        page_rows = list(rows.order_by(*direction)[: size + 1])
     except (ValueError, TypeError, OverflowError, ValidationError, DataError) as error:
         # The values of a cursor that was forged do not fit the columns.
         if cursor is None:
             raise
         raise InvalidCursor(cursor) from error
-    has_more = len(found) > size
-    found = found[:size]
+    has_more = len(page_rows) > size
+    page_rows = page_rows[:size]
     if is_backward:
-        found.reverse()
+        page_rows.reverse()
     return Page(
-        rows=found,
-        next_cursor=_edge(found, order, at=-1, is_backward=False, mark=mark)
-        if found and (has_more or is_backward)
+        rows=page_rows,
+        next_cursor=_edge(page_rows, order, at=-1, is_backward=False, mark=mark)
+        if page_rows and (has_more or is_backward)
         else None,
-        previous_cursor=_edge(found, order, at=0, is_backward=True, mark=mark)
-        if found and ((has_more and is_backward) or (cursor and not is_backward))
+        previous_cursor=_edge(page_rows, order, at=0, is_backward=True, mark=mark)
+        if page_rows and ((has_more and is_backward) or (cursor and not is_backward))
         else None,
     )
 

@@ -171,14 +171,14 @@ class Match(Parameter):
     is_all: ClassVar[bool] = True
 
     def read(self, texts: Sequence[str], refuse: Refuse) -> tuple[tuple[Any, ...], ...]:
-        found = []
+        conditions = []
         for text in dict.fromkeys(texts):
             parsed = self.parse(text)
             if isinstance(parsed, str):
                 refuse(parsed)
             else:
-                found.append(tuple(parsed))
-        return tuple(found)
+                conditions.append(tuple(parsed))
+        return tuple(conditions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

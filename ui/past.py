@@ -62,8 +62,8 @@ def _addresses_of(at: str) -> Callable[[re.Match[str]], str]:
         # A form has the moment in a field.
         return text if LEAVES in text or text.startswith("<form") else _ADDRESS.sub(carried, text)
 
-    def carried(found: re.Match[str]) -> str:
-        return f"{found[1]}{escape(carry_moment(unescape(found[2]), at=at))}{found[3]}"
+    def carried(match: re.Match[str]) -> str:
+        return f"{match[1]}{escape(carry_moment(unescape(match[2]), at=at))}{match[3]}"
 
     return change
 

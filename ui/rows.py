@@ -87,5 +87,5 @@ def moment(at: datetime | None, now: datetime) -> SafeString:
 
 def _template(name: str) -> jinja2.Template:
     backend: Any = engines[ENGINE]
-    found: jinja2.Template = backend.env.get_template(name)
-    return found
+    template: jinja2.Template = backend.env.get_template(name)
+    return template

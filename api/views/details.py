@@ -136,10 +136,12 @@ class ResourceSliceDetail(DetailView):
 
     def shape(self, row: ResourceSlice, coverage: Coverage, links: Links) -> dict[str, Any]:
         del links
-        found = object_queries.object_body(coverage.snapshot, row.cluster_id, row.object_id)
-        if found is None:
+        stored_object = object_queries.object_body(
+            coverage.snapshot, row.cluster_id, row.object_id
+        )
+        if stored_object is None:
             raise Http404
-        stored, content = found
+        stored, content = stored_object
         return with_resource_version(content, stored.resource_version)
 
 

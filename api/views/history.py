@@ -77,8 +77,8 @@ class PoolHistory(SnapshotView):
             return same
         if step is None:
             check_changes(parameters, snapshot, row, start=start, end=end)
-        found = queries.pool_history(snapshot, row, start=start, end=end, step=step)
-        body = rows.history(row, found, coverage, Links(request))
+        recorded = queries.pool_history(snapshot, row, start=start, end=end, step=step)
+        body = rows.history(row, recorded, coverage, Links(request))
         if request.accepted_renderer.format == CSVText.format:
             return self.tagged(request, _csv(body, now=now), coverage=coverage, also=also)
         return self.answer(request, body, coverage=coverage, also=also)

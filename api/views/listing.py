@@ -136,9 +136,9 @@ class ListView(SnapshotView, Generic[M]):
     def _csv(
         self, request: Request, rows: Iterator[M], *, coverage: Coverage, also: Sequence[Any]
     ) -> HttpResponseBase:
-        found = iter(()) if request.method == "HEAD" else rows
+        rows_sent = iter(()) if request.method == "HEAD" else rows
         links = Links(request)
-        shown = (self.shape(row, coverage, links) for row in found)
+        shown = (self.shape(row, coverage, links) for row in rows_sent)
         response = StreamingHttpResponse(
             csv_chunks(shown, shapes.columns(self.listing.shape)),
             content_type="text/csv; charset=utf-8; header=present",

@@ -53,10 +53,10 @@ class ResourceSliceList(ListView[ResourceSlice]):
         return rows.resource_slice(row, coverage, links, pool_ids={})
 
     def shown(
-        self, found: Sequence[ResourceSlice], coverage: Coverage, links: Links
+        self, slices: Sequence[ResourceSlice], coverage: Coverage, links: Links
     ) -> list[shapes.ResourceSlice]:
-        pool_ids = queries.pool_ids(coverage.snapshot, found)
-        return [rows.resource_slice(row, coverage, links, pool_ids=pool_ids) for row in found]
+        pool_ids = queries.pool_ids(coverage.snapshot, slices)
+        return [rows.resource_slice(row, coverage, links, pool_ids=pool_ids) for row in slices]
 
 
 class PoolStatusRequestList(ListView[PoolStatusRequest]):

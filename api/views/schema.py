@@ -32,8 +32,8 @@ def openapi() -> dict[str, Any]:
     generator: Any = SchemaGenerator
     # It is kept, so it must not be in the language of whoever asks first.
     with translation.override("en"):
-        found: dict[str, Any] = generator().get_schema(request=None, public=True)
-    return found
+        document: dict[str, Any] = generator().get_schema(request=None, public=True)
+    return document
 
 
 @functools.cache

@@ -151,20 +151,20 @@ def _is_signed_in(request: HttpRequest) -> bool:
 
 def scope_of(request: HttpRequest) -> Scope:
     """The clusters of this request, read once in three queries."""
-    found: Scope | None = getattr(request, "dradash_scope", None)
-    if found is None:
+    scope: Scope | None = getattr(request, "dradash_scope", None)
+    if scope is None:
         # Postgres, which some pages ask for the name as it was given, takes no NUL.
         name = request.GET.get("cluster", "").replace("\0", "\ufffd")
         with snapshot_of(request) as snapshot:
-            found = read_scope(snapshot, name)
-        request.dradash_scope = found  # type: ignore[attr-defined]  # a memo for this request
-    return found
+            scope = read_scope(snapshot, name)
+        request.dradash_scope = scope  # type: ignore[attr-defined]  # a memo for this request
+    return scope
 
 
 def moment_of(request: HttpRequest) -> datetime | None:
     """The moment of the past that the answer to this request is about; None: now, or none was read."""
-    found: Scope | None = getattr(request, "dradash_scope", None)
-    return found.snapshot.at if found else None
+    scope: Scope | None = getattr(request, "dradash_scope", None)
+    return scope.snapshot.at if scope else None
 
 
 @contextmanager

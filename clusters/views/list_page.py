@@ -158,9 +158,9 @@ def _unanswered(
 
 def _answered(shown: _Shown[M, W], request: HttpRequest, scope: Scope, wanted: W) -> ListPage:
     listing, query = shown.listing, request.GET
-    found = listing.query(scope.snapshot, wanted)
-    page, notes = _rows(listing, query, found.defer(*listing.unshown), wanted=wanted)
-    made = shown.content(Asked(scope, query, wanted, found, page.rows))
+    rows = listing.query(scope.snapshot, wanted)
+    page, notes = _rows(listing, query, rows.defer(*listing.unshown), wanted=wanted)
+    made = shown.content(Asked(scope, query, wanted, rows, page.rows))
     clusters = query.getlist("cluster")
     total = unfiltered_count(listing, scope.snapshot, wanted, clusters=clusters, count=made.count)
     columns = _columns(made.columns or listing.columns, scope)
@@ -197,8 +197,8 @@ def _answered(shown: _Shown[M, W], request: HttpRequest, scope: Scope, wanted: W
 def _why_empty(shown: _Shown[M, W], scope: Scope, frame: ListView) -> Emptiness:
     # Where there is nothing without a filter either, it is not the filters that leave none.
     if frame.is_filtered and frame.total != 0:
-        found = culprits(shown.listing, scope.snapshot, frame.chips)
-        return Emptiness("no-match", shown.listing.noun, culprits=found, total=frame.total)
+        emptying = culprits(shown.listing, scope.snapshot, frame.chips)
+        return Emptiness("no-match", shown.listing.noun, culprits=emptying, total=frame.total)
     if shown.why_empty:
         return shown.why_empty(scope)
     is_kind = registry.watched_kind(shown.listing.subject) is not None
@@ -207,15 +207,15 @@ def _why_empty(shown: _Shown[M, W], scope: Scope, frame: ListView) -> Emptiness:
 
 
 def _rows(
-    listing: Listing[M, W], query: QueryDict, found: QuerySet[M], *, wanted: W
+    listing: Listing[M, W], query: QueryDict, rows: QuerySet[M], *, wanted: W
 ) -> tuple[Page[M], Sequence[str]]:
     """The asked page; a cursor that is not ours gives the first one, and a sentence."""
     order, of = listing.order(query.get(SORT) or listing.default_order), (listing.id, wanted)
     try:
-        return keyset_page(found, of=of, order=order, cursor=query.get(CURSOR)), ()
+        return keyset_page(rows, of=of, order=order, cursor=query.get(CURSOR)), ()
     except InvalidCursor:
         note = _("That page of the list is not there any more. This is the first one.")
-        return keyset_page(found, of=of, order=order, cursor=None), (note,)
+        return keyset_page(rows, of=of, order=order, cursor=None), (note,)
 
 
 def _order_problems(listing: Listing[M, W], query: QueryDict) -> tuple[Refusal, ...]:

@@ -59,8 +59,8 @@ def culprits(
 ) -> tuple[Chip, ...]:
     """Filters without any one of which something would match; one query for all of them."""
     without = [listing.query(snapshot, _wanted_at(listing, chip.url)) for chip in chips]
-    found = _having_rows(without)
-    return tuple(chip for place, chip in enumerate(chips) if place in found)
+    having_rows = _having_rows(without)
+    return tuple(chip for place, chip in enumerate(chips) if place in having_rows)
 
 
 def _wanted_at(listing: Listing[M, W], url: str) -> W:

@@ -196,18 +196,18 @@ def cluster_page(snapshot: Snapshot, row: Cluster, *, may_change: bool) -> Clust
     """Everything about one cluster."""
     now = snapshot.moment
     fresh = queries.freshness([row])[row.pk]
-    found = _capabilities(row)
+    capabilities = _capabilities(row)
     nodes = next((kind for kind in row.known_kinds if kind.kind == NODE.name), None)
-    components, gates = _gates(found)
+    components, gates = _gates(capabilities)
     return ClusterPage(
         answer=_past_answer() if snapshot.at else _detail_answer(row, fresh, now=now),
         cluster=row,
         fresh=fresh,
         is_stale=fresh.is_stale(now),
-        kinds=tuple(_kind_lines(row, found)),
+        kinds=tuple(_kind_lines(row, capabilities)),
         gate_components=components,
         gates=gates,
-        are_gates_known=found is not None and found.gates is not None,
+        are_gates_known=capabilities is not None and capabilities.gates is not None,
         gaps=_gap_lines(queries.latest_gaps(snapshot, row.pk)),
         was_read=was_read(row),
         unread=_unread(row),
@@ -270,20 +270,20 @@ def _capabilities(row: Cluster) -> Capabilities | None:
     return Capabilities.from_json(row.capabilities) if row.capabilities else None
 
 
-def _kind_lines(row: Cluster, found: Capabilities | None) -> list[KindLine]:
+def _kind_lines(row: Cluster, capabilities: Capabilities | None) -> list[KindLine]:
     read = {kind.kind: kind for kind in row.known_kinds}
-    return [_kind_line(name, found, read.get(name)) for name in KINDS]
+    return [_kind_line(name, capabilities, read.get(name)) for name in KINDS]
 
 
-def _kind_line(name: str, found: Capabilities | None, read: ClusterKind | None) -> KindLine:
-    served = found.resources.get(name) if found else None
-    rights: Mapping[Any, bool | None] = found.rights if found else {}
+def _kind_line(name: str, capabilities: Capabilities | None, read: ClusterKind | None) -> KindLine:
+    served = capabilities.resources.get(name) if capabilities else None
+    rights: Mapping[Any, bool | None] = capabilities.rights if capabilities else {}
     verbs = KINDS[name].verbs
     refused = tuple(verb for verb in verbs if rights.get((name, verb)) is False)
     return KindLine(
         name=name,
         version=served.group_version if served else None,
-        is_known=found is not None,
+        is_known=capabilities is not None,
         verbs_allowed=tuple(verb for verb in verbs if rights.get((name, verb)) is True),
         verbs_refused=refused,
         grant=grant_command(name) if refused else "",
@@ -293,13 +293,13 @@ def _kind_line(name: str, found: Capabilities | None, read: ClusterKind | None) 
     )
 
 
-def _gates(found: Capabilities | None) -> tuple[tuple[str, ...], tuple[GateLine, ...]]:
-    if found is None or found.gates is None:
+def _gates(capabilities: Capabilities | None) -> tuple[tuple[str, ...], tuple[GateLine, ...]]:
+    if capabilities is None or capabilities.gates is None:
         return (), ()
-    components = tuple(sorted(found.gates))
-    names = sorted({name for gates in found.gates.values() for name in gates})
+    components = tuple(sorted(capabilities.gates))
+    names = sorted({name for gates in capabilities.gates.values() for name in gates})
     lines = tuple(
-        GateLine(name, tuple(found.gates[component].get(name) for component in components))
+        GateLine(name, tuple(capabilities.gates[component].get(name) for component in components))
         for name in names
     )
     return components, lines

@@ -165,14 +165,14 @@ def allocation_shape(result: values.AllocationResult) -> devices.Allocation:
     )
 
 
-def difference_shape(found: Difference) -> status_requests.Difference:
+def difference_shape(difference: Difference) -> status_requests.Difference:
     """One figure that differs from the server's, its name and its reason in English."""
     return status_requests.Difference(
-        field=found.field,
-        parameters=found.parameters,
-        name=figure_words(found.field, found.parameters),
-        ours=found.ours,
-        server=found.server,
-        reason=reason_words(found.reasons),
-        reasons=found.reasons,
+        field=difference.field,
+        parameters=difference.parameters,
+        name=figure_words(difference.field, difference.parameters),
+        ours=difference.ours,
+        server=difference.server,
+        reason=reason_words(difference.reasons),
+        reasons=difference.reasons,
     )

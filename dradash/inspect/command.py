@@ -38,15 +38,17 @@ def main(arguments: Sequence[str]) -> int:
 
 def _inspect(options: argparse.Namespace) -> int:
     dump = read_dump([Path(path) for path in options.paths])
-    found = report(dump, release=options.release, is_complete=options.complete)
+    full_report = report(dump, release=options.release, is_complete=options.complete)
     chunks = (
-        _json(found) if options.format == "json" else report_text(found, lists_all=options.all)
+        _json(full_report)
+        if options.format == "json"
+        else report_text(full_report, lists_all=options.all)
     )
     _write(chunks)
     if dump.is_empty:
         print(_NOTHING_TO_READ, file=sys.stderr)  # noqa: T201 -- a command's standard error
         return NOTHING
-    return UNREADABLE if found.unreadable else OK
+    return UNREADABLE if full_report.unreadable else OK
 
 
 _EMPTY = "holds no object; did the command that should have written it fail?"
@@ -70,10 +72,10 @@ def read_dump(paths: Sequence[Path]) -> Dump:
     return dump
 
 
-def _json(found: Report) -> Iterator[str]:
+def _json(full_report: Report) -> Iterator[str]:
     """One entry a line: large reports are written as they are made, and can be searched by line."""
     opening = "{"
-    for name, entries in report_sections(found).items():
+    for name, entries in report_sections(full_report).items():
         yield f'{opening}\n"{name}": ['
         separator = "\n"
         for entry in entries:

@@ -50,23 +50,23 @@ def _read(text: str, name: str) -> Iterator[Found]:
         yield from found
 
 
-def _opened(found: Found, *, name: str) -> Iterator[Document | Unreadable | ListHead]:
+def _opened(piece: Found, *, name: str) -> Iterator[Document | Unreadable | ListHead]:
     """A document, or the items of a list within it, told their kind and version where the list leaves them out."""
-    if isinstance(found, ListHead):
-        yield found
+    if isinstance(piece, ListHead):
+        yield piece
         return
-    place = f"{name}:{found.line}"
-    if isinstance(found, Broken):
-        yield Unreadable(place, found.message)
-    elif isinstance(found.value, list):
-        for item in found.value:
-            yield from _opened(Value(item, found.line), name=name)
-    elif not isinstance(found.value, dict):
-        yield Unreadable(place, f"is {_in_words(found.value)}, not a Kubernetes object")
-    elif str(found.value.get("kind", "")).endswith("List") and "items" in found.value:
-        yield from _items(found.value, line=found.line, name=name)
+    place = f"{name}:{piece.line}"
+    if isinstance(piece, Broken):
+        yield Unreadable(place, piece.message)
+    elif isinstance(piece.value, list):
+        for item in piece.value:
+            yield from _opened(Value(item, piece.line), name=name)
+    elif not isinstance(piece.value, dict):
+        yield Unreadable(place, f"is {_in_words(piece.value)}, not a Kubernetes object")
+    elif str(piece.value.get("kind", "")).endswith("List") and "items" in piece.value:
+        yield from _items(piece.value, line=piece.line, name=name)
     else:
-        yield Document(found.value, place)
+        yield Document(piece.value, place)
 
 
 def _items(

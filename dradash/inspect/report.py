@@ -111,8 +111,8 @@ class Dump:
 
     def status_requests(self) -> list[AskedStatus]:
         """All ResourcePoolStatusRequests in order of name; of two with one name the newer."""
-        found = _newest(self.found["ResourcePoolStatusRequest"], key=lambda asked: asked.name)
-        return sorted(found, key=lambda asked: asked.name)
+        newest = _newest(self.found["ResourcePoolStatusRequest"], key=lambda asked: asked.name)
+        return sorted(newest, key=lambda asked: asked.name)
 
 
 def _newest(items: Iterable[Any], *, key: Callable[[Any], Any]) -> Iterable[Any]:
@@ -206,29 +206,29 @@ _ABSENT = {
 }
 
 
-def report_sections(found: Report) -> dict[str, Iterator[Struct]]:
+def report_sections(full_report: Report) -> dict[str, Iterator[Struct]]:
     """The report in shapes, many of them those of the REST API, section by section."""
-    pools = found.fleet.pools
+    pools = full_report.fleet.pools
     return {
         "pools": (shapes.pool_figures(pool) for pool in pools),
         "devices": (shapes.device_figures(device) for pool in pools for device in pool.devices),
         "counters": (counter for pool in pools for counter in inspected_counters(pool)),
-        "claims": _claims(found),
-        "pool_status_requests": map(compared_request_shape, found.status_requests),
-        "problems": _problems(found),
+        "claims": _claims(full_report),
+        "pool_status_requests": map(compared_request_shape, full_report.status_requests),
+        "problems": _problems(full_report),
     }
 
 
-def _claims(found: Report) -> Iterator[InspectedClaim]:
-    published = {device.key for pool in found.fleet.pools for device in pool.devices}
-    for claim in found.claims:
-        yield inspected_claim(claim, published=published if found.are_slices_known else None)
+def _claims(full_report: Report) -> Iterator[InspectedClaim]:
+    published = {device.key for pool in full_report.fleet.pools for device in pool.devices}
+    for claim in full_report.claims:
+        yield inspected_claim(claim, published=published if full_report.are_slices_known else None)
 
 
-def _problems(found: Report) -> Iterator[PlacedProblemShape]:
-    for placed in found.problems:
+def _problems(full_report: Report) -> Iterator[PlacedProblemShape]:
+    for placed in full_report.problems:
         yield placed_problem(placed.problem, place=placed.place)
-    for each in found.unreadable:
+    for each in full_report.unreadable:
         yield PlacedProblemShape(
             code="unreadable", message=each.message, parameters={}, place=each.place
         )

@@ -165,10 +165,10 @@ def _member(stream: IO[bytes], *, name: str) -> Iterator[SourceFile | Unreadable
     """One file of an archive; a broken one costs only itself."""
     try:
         with stream:
-            found = _read(stream, name=name)
+            files = _read(stream, name=name)
     except _BROKEN as error:
-        found = Unreadable(name, f"cannot be read: {_reason(error)}")
-    yield found
+        files = Unreadable(name, f"cannot be read: {_reason(error)}")
+    yield files
 
 
 class _Budget:

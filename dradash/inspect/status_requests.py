@@ -113,8 +113,8 @@ def compare_request(
 ) -> ComparedRequest:
     """Compare by the rules of a release; without one, by those that explain most of what differs."""
     releases = ANSWERING if release is None else (max(release, ANSWERING[-1]),)
-    found = [_compared(asked, pools=pools, release=each) for each in releases]
-    best = min(found, key=_unexplained)
+    compared = [_compared(asked, pools=pools, release=each) for each in releases]
+    best = min(compared, key=_unexplained)
     answer = _ANSWERS[best.release >= ANSWERING[0]]
     blocked_by = answer(slices, allocations, request=asked.request).blocked_by
     is_open = asked.statuses is None and asked.failure is None

@@ -40,16 +40,16 @@ _COLUMNS: Final = (
 _UNSAFE: Final = "overlapping_devices"
 
 
-def report_text(found: Report, *, lists_all: bool = False) -> Iterator[str]:
+def report_text(report: Report, *, lists_all: bool = False) -> Iterator[str]:
     """The whole report, line by line."""
-    for line in _lines(found, lists_all=lists_all):
+    for line in _lines(report, lists_all=lists_all):
         yield printable(line) + "\n"
 
 
-def _lines(found: Report, *, lists_all: bool) -> Iterator[str]:
-    pools = found.fleet.pools
+def _lines(report: Report, *, lists_all: bool) -> Iterator[str]:
+    pools = report.fleet.pools
     devices = sum(pool.counts.seen for pool in pools)
-    yield _answer(found)
+    yield _answer(report)
     if pools:
         yield ""
         yield from _table([_COLUMNS, *(_row(pool) for pool in pools)])
@@ -59,19 +59,19 @@ def _lines(found: Report, *, lists_all: bool) -> Iterator[str]:
     if not lists_devices:
         yield ""
         yield f"The {devices} devices are not listed here: add --all, or ask for --format json."
-    yield from _claims(found, lists_all=lists_all)
-    yield from _unpublished(found)
-    for compared in found.status_requests:
+    yield from _claims(report, lists_all=lists_all)
+    yield from _unpublished(report)
+    for compared in report.status_requests:
         yield from _status_request(compared)
-    yield from _problems(found)
+    yield from _problems(report)
 
 
-def _answer(found: Report) -> str:
-    pools = found.fleet.pools
-    if not pools and found.are_slices_known:
-        return f"No ResourceSlice among {counted(found.objects, 'object')}: no driver publishes devices here."
+def _answer(report: Report) -> str:
+    pools = report.fleet.pools
+    if not pools and report.are_slices_known:
+        return f"No ResourceSlice among {counted(report.objects, 'object')}: no driver publishes devices here."
     if not pools:
-        return f"No ResourceSlice among {counted(found.objects, 'object')}: which devices there are is unknown."
+        return f"No ResourceSlice among {counted(report.objects, 'object')}: which devices there are is unknown."
     unknown = [pool for pool in pools if pool.counts.available is None]
     free = sum(pool.counts.available or 0 for pool in pools)
     seen = sum(pool.counts.seen for pool in pools)
@@ -171,25 +171,25 @@ def _problem(problem: Problem) -> str:
     return f"  {mark} {statement_words(problem)} [{problem.code}]"
 
 
-def _claims(found: Report, *, lists_all: bool) -> Iterator[str]:
-    if not found.claims:
+def _claims(report: Report, *, lists_all: bool) -> Iterator[str]:
+    if not report.claims:
         return
     yield ""
-    if not lists_all and len(found.claims) > LISTED_AT_MOST:
-        yield f"The {len(found.claims)} claims are not listed here: add --all, or ask for --format json."
+    if not lists_all and len(report.claims) > LISTED_AT_MOST:
+        yield f"The {len(report.claims)} claims are not listed here: add --all, or ask for --format json."
         return
     yield "Claims:"
-    yield from map(claim_line, found.claims)
+    yield from map(claim_line, report.claims)
 
 
-def _unpublished(found: Report) -> Iterator[str]:
+def _unpublished(report: Report) -> Iterator[str]:
     held: dict[tuple[PoolKey, str], list[AllocationResult]] = {}
-    for result in found.fleet.unpublished:
+    for result in report.fleet.unpublished:
         held.setdefault((result.key.pool_key, claim_words(result)), []).append(result)
     if held:
         yield ""
         yield "Held, but not published any more:"
-    published = {pool.key for pool in found.fleet.pools}
+    published = {pool.key for pool in report.fleet.pools}
     for (key, claim), results in held.items():
         names = sorted({result.key.device for result in results})
         number = f"{len(names)} devices, " if len(names) > 1 else ""
@@ -245,14 +245,14 @@ def _difference(each: Difference) -> str:
     return f"      {name}: {figure(each.ours)} here, {figure(each.server)} there: {reason_words(each.reasons)}"
 
 
-def _problems(found: Report) -> Iterator[str]:
+def _problems(report: Report) -> Iterator[str]:
     # What concerns a pool stands there already.
-    shown = [placed for placed in found.problems if _is_own(placed.problem)]
-    if shown or found.unreadable:
+    shown = [placed for placed in report.problems if _is_own(placed.problem)]
+    if shown or report.unreadable:
         yield ""
         yield "Problems:"
     for placed in shown:
         line = _problem(placed.problem)
         yield f"{line[:4]}{placed.place}: {line[4:]}" if placed.place else line
-    for each in found.unreadable:
+    for each in report.unreadable:
         yield f"  ! {each.place} {each.message} [unreadable]"

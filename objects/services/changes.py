@@ -90,10 +90,10 @@ class RowChanges:
         """
         subjects: set[str] = set()
         # A row that came and went within the transaction is no change.
-        found = [each for each in self._by_row.values() if each.before or each.after]
+        changes = [each for each in self._by_row.values() if each.before or each.after]
         for consumer in self.consumers:
             names = {table.name for table in consumer.tables}
-            rows = consumer.make_rows([each for each in found if each.row.table in names])
+            rows = consumer.make_rows([each for each in changes if each.row.table in names])
             if rows:
                 consumer.write_rows(cursor, self.cluster_id, rows)
                 if consumer.subject is not None:

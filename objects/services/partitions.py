@@ -188,7 +188,7 @@ def _name(table: Partitioned, start: datetime) -> str:
 
 
 def _start_of(name: str) -> datetime | None:
-    found = _NAME.search(name)
-    if found is None:
+    match = _NAME.search(name)
+    if match is None:
         return None
-    return datetime(int(found[1]), int(found[2]), int(found[3] or 1), tzinfo=UTC)
+    return datetime(int(match[1]), int(match[2]), int(match[3] or 1), tzinfo=UTC)

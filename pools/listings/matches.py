@@ -49,14 +49,14 @@ def capacity_match(text: str) -> Alternatives | str:
 
 def either_match(text: str) -> Alternatives | str:
     """A term of the filter box names an attribute or a capacity, whichever a device has."""
-    found = [
+    readings = [
         each for each in (attribute_match(text), capacity_match(text)) if not isinstance(each, str)
     ]
-    if not found:
+    if not readings:
         return _("“%(text)s” is neither a condition on an attribute nor on a capacity.") % {
             "text": text
         }
-    return [match for each in found for match in each]
+    return [match for each in readings for match in each]
 
 
 def _parts(text: str) -> tuple[str, Comparison, str] | None:

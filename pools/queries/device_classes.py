@@ -30,10 +30,10 @@ def device_classes(snapshot: Snapshot, wanted: DeviceClassFilter) -> QuerySet[De
         condition &= Q(name__in=wanted.names)
     if wanted.extended_resources:
         condition &= Q(extended_resource_name__in=wanted.extended_resources)
-    found = DeviceClass.objects.filter(condition)
+    classes = DeviceClass.objects.filter(condition)
     if not wanted.text:
-        return found
-    return found.alias(expressions=Cast("selectors", TextField())).filter(
+        return classes
+    return classes.alias(expressions=Cast("selectors", TextField())).filter(
         Q(name__icontains=wanted.text)
         | Q(extended_resource_name__icontains=wanted.text)
         | Q(expressions__icontains=wanted.text)

@@ -105,15 +105,15 @@ def _counts_by_pools(wanted: DeviceFilter) -> Counts:
     rows, parameters = pools.values_list(*_FIGURES).query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(_BY_POOLS.format(rows=rows), parameters)
-        found = cursor.fetchall()
+        counted = cursor.fetchall()
     states = wanted.states or _STATES
     counts = [
         (driver, str(state), n)
-        for driver, _, *numbers in found
+        for driver, _, *numbers in counted
         for state, n in zip(_STATES, numbers, strict=True)
         if n and state in states
     ]
-    if any(is_unsure for _, is_unsure, *_ in found):
+    if any(is_unsure for _, is_unsure, *_ in counted):
         unsure = pools.filter(_IS_UNSURE).values("id")
         counts += _counts_of(Device.objects.filter(pool_id__in=unsure, state__in=states))
     return counts

@@ -44,16 +44,16 @@ def device_named(
     return Device.known.get(cluster_id=cluster_id, driver=driver, pool_name=pool, name=name)
 
 
-def capacity_of(found: Device) -> list[dict[str, Any]]:
+def capacity_of(row: Device) -> list[dict[str, Any]]:
     """Its capacity by name; of a device that has vanished it is not known what is consumed and left."""
-    if found.vanished_at is None:
-        return list(found.capacity)
-    return [{**each, "consumed": None, "available": None} for each in found.capacity]
+    if row.vanished_at is None:
+        return list(row.capacity)
+    return [{**each, "consumed": None, "available": None} for each in row.capacity]
 
 
-def devices_of_pool(snapshot: Snapshot, found: Pool) -> QuerySet[Device]:
+def devices_of_pool(snapshot: Snapshot, pool: Pool) -> QuerySet[Device]:
     """The devices of one pool."""
-    return Device.objects.filter(cluster_id=found.cluster_id, pool_id=found.id)
+    return Device.objects.filter(cluster_id=pool.cluster_id, pool_id=pool.id)
 
 
 _SAMPLE = """
@@ -103,34 +103,34 @@ _IDENTITIES = ("uuid", "serial", "serialnumber")
 _NODE_IDENTITIES = ("pcibusid", "pciaddress", "pci")
 
 
-def same_hardware(snapshot: Snapshot, found: Device, *, limit: int) -> list[Device]:
+def same_hardware(snapshot: Snapshot, row: Device, *, limit: int) -> list[Device]:
     """Other devices of the cluster that are the same piece of hardware or a part of it, by their attributes; one query."""
     condition = Q()
-    for name, value in found.attributes.items():
+    for name, value in row.attributes.items():
         word = name.rpartition("/")[2].lower()
         if not isinstance(value, str) or not value:
             continue
         equal = Q(attributes__contains={name: value})
         if word in _IDENTITIES:
             condition |= equal
-        elif word in _NODE_IDENTITIES and found.node_name:
-            condition |= equal & Q(node_name=found.node_name)
+        elif word in _NODE_IDENTITIES and row.node_name:
+            condition |= equal & Q(node_name=row.node_name)
     if not condition:
         return []
-    rows = Device.objects.filter(condition, cluster_id=found.cluster_id).exclude(id=found.id)
+    rows = Device.objects.filter(condition, cluster_id=row.cluster_id).exclude(id=row.id)
     return list(rows.order_by("driver", "pool_name", "name", "id")[:limit])
 
 
-def holders(snapshot: Snapshot, found: Sequence[Device]) -> dict[int, list[Allocation]]:
+def holders(snapshot: Snapshot, devices: Sequence[Device]) -> dict[int, list[Allocation]]:
     """Allocation results by device id, those with admin access among them; one query."""
-    if not found:
+    if not devices:
         return {}
-    by_key = {(d.cluster_id, d.driver, d.pool_name, d.name): d.id for d in found}
+    by_key = {(d.cluster_id, d.driver, d.pool_name, d.name): d.id for d in devices}
     rows = Allocation.objects.filter(
-        cluster_id__in={d.cluster_id for d in found},
-        driver__in={d.driver for d in found},
-        pool_name__in={d.pool_name for d in found},
-        device__in={d.name for d in found},
+        cluster_id__in={d.cluster_id for d in devices},
+        driver__in={d.driver for d in devices},
+        pool_name__in={d.pool_name for d in devices},
+        device__in={d.name for d in devices},
     ).order_by("claim_namespace", "claim_name", "request", "share_id", "id")
     result: dict[int, list[Allocation]] = {}
     for row in rows:

@@ -14,5 +14,5 @@ class Facet:
 
 def facets_of(counts: Mapping[str, int]) -> list[Facet]:
     """The commonest first."""
-    found = [Facet(value, n) for value, n in counts.items()]
-    return sorted(found, key=lambda facet: (-facet.count, facet.value))
+    facets = [Facet(value, n) for value, n in counts.items()]
+    return sorted(facets, key=lambda facet: (-facet.count, facet.value))

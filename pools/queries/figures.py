@@ -34,12 +34,14 @@ def partition_figures(
     cluster_ids: Sequence[int],
 ) -> dict[tuple[int, str], list[PartitionFigures]]:
     """What still fits by cluster id and driver, the commonest type first; one query."""
-    found: dict[tuple[int, str], list[PartitionFigures]] = {}
+    figures: dict[tuple[int, str], list[PartitionFigures]] = {}
     with connection.cursor() as cursor:
         cursor.execute(_PARTITIONS, [list(cluster_ids)])
         for cluster_id, driver, type_, allocatable in cursor.fetchall():
-            found.setdefault((cluster_id, driver), []).append(PartitionFigures(type_, allocatable))
-    return found
+            figures.setdefault((cluster_id, driver), []).append(
+                PartitionFigures(type_, allocatable)
+            )
+    return figures
 
 
 # Of old clusters the hours that are over; of young ones, which have none yet, each change since their beginning, summed up.
@@ -75,13 +77,13 @@ def availability(
         "old": [each for each in cluster_ids if each not in young],
         "young": [each for each in cluster_ids if each in young],
     }
-    found: dict[tuple[int, str], list[tuple[datetime, float | None]]] = {}
+    samples: dict[tuple[int, str], list[tuple[datetime, float | None]]] = {}
     with connection.cursor() as cursor:
         cursor.execute(_AVAILABILITY, {**ids, "start": start, "end": end})
         for cluster_id, driver, at, available in cursor.fetchall():
             value = None if available is None else float(available)
-            found.setdefault((cluster_id, driver), []).append((at, value))
-    return found
+            samples.setdefault((cluster_id, driver), []).append((at, value))
+    return samples
 
 
 def partition_types(snapshot: Snapshot) -> list[str]:
@@ -89,4 +91,4 @@ def partition_types(snapshot: Snapshot) -> list[str]:
     path = Func(Value("$[*].type"), template="(%(expressions)s)::jsonpath")
     each = Func(F("partitions"), path, function="jsonb_path_query", output_field=JSONField())
     rows = Pool.objects.exclude(partitions=[]).annotate(type=each).values_list("type", flat=True)
-    return sorted(found for found in rows.distinct() if isinstance(found, str))
+    return sorted(name for name in rows.distinct() if isinstance(name, str))

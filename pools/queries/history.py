@@ -45,7 +45,7 @@ class History:
 
 def pool_history(
     snapshot: Snapshot,
-    found: Pool,
+    pool: Pool,
     *,
     start: datetime,
     end: datetime,
@@ -53,33 +53,33 @@ def pool_history(
     samples: Sequence[series.Sample] | None = None,
 ) -> History:
     """What a pool was like between start and end, gaps as unknown figures; three queries, or one where `samples` are read already."""
-    rows = tuple(cluster_queries.gaps(snapshot, [found.cluster_id], start=start, end=end))
+    rows = tuple(cluster_queries.gaps(snapshot, [pool.cluster_id], start=start, end=end))
     gaps = [series.Span(gap.started_at, gap.ended_at) for gap in rows]
     if step is not None and end - start > RAW_HISTORY:
-        points = _rolled_up(found, start=start, end=end, step=step)
+        points = _rolled_up(pool, start=start, end=end, step=step)
     else:
         if samples is None:
-            samples = pool_samples(snapshot, found, start=start, end=end)
+            samples = pool_samples(snapshot, pool, start=start, end=end)
         points = _points(samples, gaps, start=start, end=end, step=step)
     return History(start, end, step, tuple(points), tuple(gaps), gap_rows=rows)
 
 
 def pool_samples(
-    snapshot: Snapshot, found: Pool, *, start: datetime, end: datetime
+    snapshot: Snapshot, pool: Pool, *, start: datetime, end: datetime
 ) -> list[series.Sample]:
     """Samples between start and end, and the one that held at the start; two queries."""
-    rows = PoolSample.objects.filter(cluster_id=found.cluster_id, pool_id=found.id)
+    rows = PoolSample.objects.filter(cluster_id=pool.cluster_id, pool_id=pool.id)
     earlier = rows.filter(at__lte=start).order_by("-at").first()
     later = rows.filter(at__gt=start, at__lte=end).order_by("at")
     return [_sample(row) for row in ([earlier] if earlier else []) + list(later)]
 
 
 def has_more_samples(
-    snapshot: Snapshot, found: Pool, *, start: datetime, end: datetime, limit: int
+    snapshot: Snapshot, pool: Pool, *, start: datetime, end: datetime, limit: int
 ) -> bool:
     """Whether the figures changed more than `limit` times between start and end; reads no more than that."""
     rows = PoolSample.objects.filter(
-        cluster_id=found.cluster_id, pool_id=found.id, at__gt=start, at__lte=end
+        cluster_id=pool.cluster_id, pool_id=pool.id, at__gt=start, at__lte=end
     )
     return rows.order_by("at")[limit : limit + 1].exists()
 
@@ -105,10 +105,10 @@ def _points(
 
 
 def _rolled_up(
-    found: Pool, *, start: datetime, end: datetime, step: timedelta
+    pool: Pool, *, start: datetime, end: datetime, step: timedelta
 ) -> list[HistoryPoint]:
     rows = PoolHour.objects.filter(
-        cluster_id=found.cluster_id, pool_id=found.id, hour__gte=start, hour__lt=end
+        cluster_id=pool.cluster_id, pool_id=pool.id, hour__gte=start, hour__lt=end
     ).order_by("hour")
     hours = [
         series.Step(

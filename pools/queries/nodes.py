@@ -62,17 +62,19 @@ def node(snapshot: Snapshot, node_id: int) -> Node:
     return Node.objects.get(id=node_id)
 
 
-def readiness_counts(snapshot: Snapshot, found: QuerySet[Node]) -> dict[str, int]:
+def readiness_counts(snapshot: Snapshot, listed: QuerySet[Node]) -> dict[str, int]:
     """How many of these nodes are ready, not ready, or unknown; in this order, without those of which there is none."""
-    counted = dict(found.order_by().values_list("is_ready").annotate(n=Count("id")))
+    counted = dict(listed.order_by().values_list("is_ready").annotate(n=Count("id")))
     words = (("ready", True), ("not_ready", False), ("unknown", None))
     return {word: counted[is_ready] for word, is_ready in words if is_ready in counted}
 
 
 def nodes_not_ready(snapshot: Snapshot, cluster_id: int) -> Sequence[str]:
     """Names of the nodes whose kubelet says that they are not ready."""
-    found = Node.objects.filter(cluster_id=cluster_id, vanished_at__isnull=True, is_ready=False)
-    return list(found.order_by("name").values_list("name", flat=True))
+    not_ready = Node.objects.filter(
+        cluster_id=cluster_id, vanished_at__isnull=True, is_ready=False
+    )
+    return list(not_ready.order_by("name").values_list("name", flat=True))
 
 
 def pools_of_node(snapshot: Snapshot, row: Node) -> list[Pool]:
@@ -87,12 +89,12 @@ def figures_of_nodes(snapshot: Snapshot, rows: Sequence[Node]) -> Mapping[int, S
     """
     ids = {(row.cluster_id, row.name): row.id for row in rows}
     names = ("cluster_id", "node_name", "driver", *(f"devices_{name}" for name in COUNTS))
-    found: dict[int, list[Any]] = defaultdict(list)
+    figures: dict[int, list[Any]] = defaultdict(list)
     for pool in _pools_bound_to(rows).values_list(*names, named=True):
         key = (pool.cluster_id, pool.node_name)
         if key in ids:
-            found[ids[key]].append(pool)
-    return found
+            figures[ids[key]].append(pool)
+    return figures
 
 
 def _pools_bound_to(rows: Sequence[Node]) -> QuerySet[Pool]:
@@ -109,5 +111,7 @@ def allocations_of(snapshot: Snapshot, pools: Sequence[Pool]) -> QuerySet[Alloca
     if not pools:
         return Allocation.objects.none()
     where = any_of([Q(driver=pool.driver, pool_name=pool.name) for pool in pools])
-    found = Allocation.objects.filter(where, cluster_id=pools[0].cluster_id)
-    return found.order_by("claim_namespace", "claim_name", "driver", "pool_name", "device", "id")
+    allocations = Allocation.objects.filter(where, cluster_id=pools[0].cluster_id)
+    return allocations.order_by(
+        "claim_namespace", "claim_name", "driver", "pool_name", "device", "id"
+    )

@@ -60,14 +60,14 @@ def pool_ids(snapshot: Snapshot, rows: Sequence[ResourceSlice]) -> PoolIds:
     """Ids of the pools of some slices by cluster id, driver and name, for links; one query."""
     if not rows:
         return {}
-    found = Pool.objects.filter(
+    matching = Pool.objects.filter(
         cluster_id__in={row.cluster_id for row in rows},
         driver__in={row.driver for row in rows},
         name__in={row.pool_name for row in rows},
     )
     return {
         (row.cluster_id, row.driver, row.name): row.id
-        for row in found.only("cluster_id", "id", "driver", "name")
+        for row in matching.only("cluster_id", "id", "driver", "name")
     }
 
 

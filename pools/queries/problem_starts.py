@@ -34,9 +34,9 @@ GROUP BY 1, 2, 3
 """
 
 
-def problem_starts(snapshot: Snapshot, found: Sequence[Pool]) -> ProblemStarts:
+def problem_starts(snapshot: Snapshot, pools: Sequence[Pool]) -> ProblemStarts:
     """When each problem of these pools began; one query, or none where there is no problem."""
-    ids = [pool.id for pool in found if pool.problem_codes]
+    ids = [pool.id for pool in pools if pool.problem_codes]
     if not ids:
         return {}
     with connection.cursor() as cursor:

@@ -33,15 +33,15 @@ def resource_slice(snapshot: Snapshot, object_id: int) -> ResourceSlice:
     return ResourceSlice.objects.get(object_id=object_id)
 
 
-def slice_of_device(snapshot: Snapshot, found: Device) -> ResourceSlice | None:
+def slice_of_device(snapshot: Snapshot, device: Device) -> ResourceSlice | None:
     """The living ResourceSlice that publishes a device."""
     return ResourceSlice.objects.filter(
-        cluster_id=found.cluster_id, object_id=found.slice_object_id
+        cluster_id=device.cluster_id, object_id=device.slice_object_id
     ).first()
 
 
-def slices_of_pool(snapshot: Snapshot, found: Pool) -> QuerySet[ResourceSlice]:
+def slices_of_pool(snapshot: Snapshot, pool: Pool) -> QuerySet[ResourceSlice]:
     """The slices of one pool, newest generation first."""
     return ResourceSlice.objects.filter(
-        cluster_id=found.cluster_id, driver=found.driver, pool_name=found.name
+        cluster_id=pool.cluster_id, driver=pool.driver, pool_name=pool.name
     ).order_by(F("generation").desc(nulls_last=True), "name")

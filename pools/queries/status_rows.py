@@ -91,11 +91,11 @@ def answers(snapshot: Snapshot, found: PoolStatusRequest) -> QuerySet[PoolStatus
     )
 
 
-def latest_answer(snapshot: Snapshot, found: Pool) -> PoolStatusAnswer | None:
+def latest_answer(snapshot: Snapshot, pool: Pool) -> PoolStatusAnswer | None:
     """The newest answer of the server about one pool, with its request."""
     return (
         PoolStatusAnswer.objects.filter(
-            cluster_id=found.cluster_id, driver=found.driver, pool_name=found.name
+            cluster_id=pool.cluster_id, driver=pool.driver, pool_name=pool.name
         )
         .select_related("request")
         .defer("request__answer")
@@ -104,12 +104,12 @@ def latest_answer(snapshot: Snapshot, found: Pool) -> PoolStatusAnswer | None:
     )
 
 
-def latest_status_request(snapshot: Snapshot, found: Pool) -> PoolStatusRequest | None:
+def latest_status_request(snapshot: Snapshot, pool: Pool) -> PoolStatusRequest | None:
     """The newest pool status request that covers one pool, answered or not."""
     return (
         _requests()
-        .filter(cluster_id=found.cluster_id, driver=found.driver)
-        .filter(Q(pool_name="") | Q(pool_name=found.name))
+        .filter(cluster_id=pool.cluster_id, driver=pool.driver)
+        .filter(Q(pool_name="") | Q(pool_name=pool.name))
         .order_by("-created_at", "-id")
         .first()
     )

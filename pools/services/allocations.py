@@ -96,11 +96,11 @@ def allocations_of_pools(
         ([key.driver for key in keys], [key.pool for key in keys], cluster_id),
         binary=True,
     )
-    found: dict[PoolKey, list[AllocationResult]] = defaultdict(list)
+    results: dict[PoolKey, list[AllocationResult]] = defaultdict(list)
     for row in cursor.fetchall():
         result = _result(*row)
-        found[result.key.pool_key].append(result)
-    return found
+        results[result.key.pool_key].append(result)
+    return results
 
 
 def _result(

@@ -76,11 +76,11 @@ class StoredSlice:
 
 def mark_dirty(cursor: Cursor, cluster_id: int, keys: Iterable[PoolKey]) -> None:
     """Remember pools that are to be derived later, whatever happens to this process."""
-    found = sorted(keys)
+    sorted_keys = sorted(keys)
     cursor.execute(
         "INSERT INTO pools_dirtypool (cluster_id, driver, name)"
         " SELECT %s, * FROM unnest(%s::text[], %s::text[]) ON CONFLICT DO NOTHING",
-        (cluster_id, [key.driver for key in found], [key.pool for key in found]),
+        (cluster_id, [key.driver for key in sorted_keys], [key.pool for key in sorted_keys]),
     )
 
 
@@ -141,7 +141,7 @@ def _derive_or_split(
     """One pool that Postgres refuses must not keep the rest of a cluster from being stored."""
     try:
         with transaction.atomic():
-            found = _derive_chunk(
+            row_changes = _derive_chunk(
                 cursor, cluster_id, chunk, knowledge, now=now, wants=changes.wants
             )
     except _REFUSED as error:
@@ -150,8 +150,8 @@ def _derive_or_split(
                 _derive_or_split(cursor, cluster_id, [each], knowledge, now=now, changes=changes)
             return
         log.exception("a pool cannot be stored", cluster=cluster_id, pool=chunk[0][0])
-        found = _say_not_stored(cursor, cluster_id, chunk[0][0], why=str(error), now=now)
-    changes.add(found)
+        row_changes = _say_not_stored(cursor, cluster_id, chunk[0][0], why=str(error), now=now)
+    changes.add(row_changes)
 
 
 def _say_not_stored(
@@ -196,10 +196,10 @@ def slice_rows(
         ([key.driver for key in keys], [key.pool for key in keys], cluster_id),
         binary=True,
     )
-    found: dict[PoolKey, list[tuple[Any, ...]]] = defaultdict(list)
+    by_pool: dict[PoolKey, list[tuple[Any, ...]]] = defaultdict(list)
     for driver, pool, *rest in cursor.fetchall():
-        found[PoolKey(DriverName(driver), PoolName(pool))].append(tuple(rest))
-    return found
+        by_pool[PoolKey(DriverName(driver), PoolName(pool))].append(tuple(rest))
+    return by_pool
 
 
 def _derive_chunk(
@@ -227,9 +227,9 @@ def _derive_chunk(
     )
     ids = known | {_key_of(change): change.row.id or 0 for change in changes}
     object_ids = {each.slice.uid: each.object_id for slices in stored.values() for each in slices}
-    found = [DerivedPool(ids[pool.key], pool, object_ids) for pool in assessed]
+    derived = [DerivedPool(ids[pool.key], pool, object_ids) for pool in assessed]
     changes += devices.write_devices(
-        cursor, cluster_id, found, known_ids=known.values(), now=now, wants=wants
+        cursor, cluster_id, derived, known_ids=known.values(), now=now, wants=wants
     )
     return changes + _write_slices(cursor, cluster_id, stored, now=now)
 
@@ -265,14 +265,14 @@ def parsed_slices(
     cluster_id: int, rows: Sequence[tuple[Any, ...]]
 ) -> dict[PoolKey, list[StoredSlice]]:
     contents = queries.bodies(cluster_id, [digest for _, digest, _, _ in rows])
-    found: dict[PoolKey, list[StoredSlice]] = defaultdict(list)
+    by_pool: dict[PoolKey, list[StoredSlice]] = defaultdict(list)
     for object_id, digest, generation, api_version in rows:
         content = with_pool_generation(contents[digest], generation)
         parsed = parse_resource_slice(msgspec.json.decode(content), api_version=api_version).value
         if parsed is not None:
             key = PoolKey(DriverName(as_text(parsed.driver)), PoolName(as_text(parsed.pool)))
-            found[key].append(StoredSlice(object_id, parsed))
-    return found
+            by_pool[key].append(StoredSlice(object_id, parsed))
+    return by_pool
 
 
 def _pool_ids(cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey]) -> dict[PoolKey, int]:
@@ -310,12 +310,12 @@ def _pool_row(pool: AssessedPool) -> tuple[Any, ...]:
     )
 
 
-def _worst(found: Iterable[Problem]) -> int:
-    return max((Severity[each.severity.upper()].value for each in found), default=0)
+def _worst(problems: Iterable[Problem]) -> int:
+    return max((Severity[each.severity.upper()].value for each in problems), default=0)
 
 
-def _problems(found: Iterable[Problem]) -> list[dict[str, Any]]:
-    return [shapes.statement_shape(each) for each in found]
+def _problems(problems: Iterable[Problem]) -> list[dict[str, Any]]:
+    return [shapes.statement_shape(each) for each in problems]
 
 
 def _write_slices(

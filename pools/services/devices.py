@@ -35,7 +35,7 @@ class DerivedPool:
 def write_devices(
     cursor: Cursor,
     cluster_id: int,
-    found: Sequence[DerivedPool],
+    derived: Sequence[DerivedPool],
     *,
     known_ids: Collection[int],
     now: datetime,
@@ -44,9 +44,9 @@ def write_devices(
     """Bring the devices of these pools up to date; of `known_ids`, those that are not found have none any more."""
     changes: list[RowChange] = []
     if known_ids:
-        known = [each for each in found if each.id in known_ids]
+        known = [each for each in derived if each.id in known_ids]
         changes += _merge(cursor, cluster_id, known, known_ids=known_ids, now=now, wants=wants)
-    new = [each for each in found if each.id not in known_ids]
+    new = [each for each in derived if each.id not in known_ids]
     if new:
         changes += _append(cursor, cluster_id, new, now=now, wants=wants)
     return changes
@@ -55,7 +55,7 @@ def write_devices(
 def _merge(
     cursor: Cursor,
     cluster_id: int,
-    found: Sequence[DerivedPool],
+    derived: Sequence[DerivedPool],
     *,
     known_ids: Collection[int],
     now: datetime,
@@ -65,7 +65,7 @@ def _merge(
         cursor,
         PUBLISHED_DEVICES,
         cluster_id,
-        (_published_row(device, each) for each in found for device in each.pool.devices),
+        (_published_row(device, each) for each in derived for device in each.pool.devices),
         now=now,
         replaced=RowsWhere("pool_id", list(known_ids)),
         is_wanted=wants(PUBLISHED_DEVICES),
@@ -73,7 +73,7 @@ def _merge(
     ids = _device_ids(cursor, cluster_id, known_ids)
     uses = (
         _use_row(ids[each.id, as_text(device.key.device)], device)
-        for each in found
+        for each in derived
         for device in each.pool.devices
     )
     return changes + versions.merge(
@@ -90,13 +90,13 @@ def _merge(
 def _append(
     cursor: Cursor,
     cluster_id: int,
-    found: Sequence[DerivedPool],
+    derived: Sequence[DerivedPool],
     *,
     now: datetime,
     wants: Wants,
 ) -> list[RowChange]:
     """Of pools that are new there is nothing to compare with, so their rows are appended; a merge would cost twice that."""
-    places = [(each, device) for each in found for device in each.pool.devices]
+    places = [(each, device) for each in derived for device in each.pool.devices]
     ids = versions.take_ids(cursor, PUBLISHED_DEVICES, len(places))
     numbered = list(zip(ids, places, strict=True))
     return versions.append(

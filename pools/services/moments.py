@@ -114,14 +114,14 @@ def _allocations(
     cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey], past: _Past
 ) -> dict[PoolKey, list[AllocationResult]]:
     uids = {str(uid) for uid in past.claims}
-    found: dict[PoolKey, list[AllocationResult]] = defaultdict(list)
+    by_pool: dict[PoolKey, list[AllocationResult]] = defaultdict(list)
     for key, results in allocations_of_pools(cursor, cluster_id, keys).items():
-        found[key] = [result for result in results if result.claim.uid not in uids]
+        by_pool[key] = [result for result in results if result.claim.uid not in uids]
     versions = [version for version in past.claims.values() if version is not None]
     for content in queries.bodies(cluster_id, [version.digest for version in versions]).values():
         for result in _results(content):
-            found[result.key.pool_key].append(result)
-    return found
+            by_pool[result.key.pool_key].append(result)
+    return by_pool
 
 
 def _rules(cluster_id: int, knowledge: Knowledge, past: _Past) -> tuple[TaintRule, ...] | None:

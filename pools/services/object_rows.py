@@ -29,11 +29,11 @@ def record_rows(
 ) -> set[PoolKey]:
     """Bring the rows of these objects to `rows`; returns the pools in which one came, went or changed."""
     replaced = RowsWhere(object_column, [each.object_id for each in changed])
-    found = merge(cursor, table, cluster_id, rows, now=now, replaced=replaced)
-    changes.add(found)
+    row_changes = merge(cursor, table, cluster_id, rows, now=now, replaced=replaced)
+    changes.add(row_changes)
     return {
         PoolKey(DriverName(row["driver"]), PoolName(row["pool_name"]))
-        for change in found
+        for change in row_changes
         for row in (change.before, change.after)
         if row
     }

@@ -155,9 +155,9 @@ def record_comparison(
         statuses = parse_pool_statuses({"pools": [answer.server]}).value or ()
         if pool is None or not statuses:
             continue
-        found = compare_with_server(pool, statuses[0], release=release or _FIRST)
+        differences = compare_with_server(pool, statuses[0], release=release or _FIRST)
         answer.ours = _stored_pool(pool)
-        answer.differences = [asdict(difference) for difference in found]
+        answer.differences = [asdict(difference) for difference in differences]
         compared.append(answer)
     # Where nothing was compared it is not known whether anything differs.
     differing = sum(bool(answer.differences) for answer in compared)

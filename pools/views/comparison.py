@@ -70,15 +70,15 @@ class Comparison:
 def comparison_of(answer: PoolStatusAnswer) -> Comparison:
     """Every figure of an answer; what the server wrote may be of any type and never fails the page."""
     differing = answer.differences or ()
-    found = {each["field"]: each for each in differing}
+    by_field = {each["field"]: each for each in differing}
     ours = answer.ours["devices"] if answer.ours else {}
     lines = [
         ComparisonLine(
             str(label),
             _text(ours.get(name)),
             _text(answer.server.get(theirs)),
-            name in found,
-            reason_of(found[name]) if name in found else "",
+            name in by_field,
+            reason_of(by_field[name]) if name in by_field else "",
         )
         for name, theirs, label in _FIGURES
     ]

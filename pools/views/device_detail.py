@@ -56,18 +56,18 @@ def device_detail(request: HttpRequest, scope: Scope, device_id: int) -> Live:
 
 
 def _page(device: Device, pool: Pool, *, scope: Scope) -> DevicePage:
-    found = queries.holders(scope.snapshot, [device]).get(device.id, [])
+    holders = queries.holders(scope.snapshot, [device]).get(device.id, [])
     twins = queries.same_hardware(scope.snapshot, device, limit=MOST_TWINS + 1)
-    shares = [each for each in found if each.share_id or each.consumed_capacity]
+    shares = [each for each in holders if each.share_id or each.consumed_capacity]
     return DevicePage(
         device=device,
         pool=pool,
         slice=queries.slice_of_device(scope.snapshot, device),
         fresh=scope.fresh[device.cluster_id],
         is_stale=scope.is_stale,
-        answer=device_answer(device, found),
-        holders=tuple(each for each in found if not each.has_admin_access),
-        admin_holders=tuple(each for each in found if each.has_admin_access),
+        answer=device_answer(device, holders),
+        holders=tuple(each for each in holders if not each.has_admin_access),
+        admin_holders=tuple(each for each in holders if each.has_admin_access),
         attributes=tuple(
             (name, attribute_reading(value)) for name, value in sorted(device.attributes.items())
         ),

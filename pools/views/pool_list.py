@@ -66,9 +66,13 @@ pool_list = list_page(POOLS, _content)
 
 def _lines(rows: Sequence[Pool], scope: Scope) -> tuple[PoolLine, ...]:
     """The rows. What is the same for all pools of a cluster is put into words once."""
-    found = {number: scope.fresh[number] for number in {pool.cluster_id for pool in rows}}
-    stale = {number: fresh.is_stale(scope.moment) for number, fresh in found.items()}
-    provenance = {number: _provenance(fresh, now=scope.moment) for number, fresh in found.items()}
+    fresh_by_cluster = {
+        number: scope.fresh[number] for number in {pool.cluster_id for pool in rows}
+    }
+    stale = {number: fresh.is_stale(scope.moment) for number, fresh in fresh_by_cluster.items()}
+    provenance = {
+        number: _provenance(fresh, now=scope.moment) for number, fresh in fresh_by_cluster.items()
+    }
     return tuple(
         PoolLine(
             pool=pool,
