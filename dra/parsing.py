@@ -18,7 +18,7 @@ from dra.values import (
     AttributeKind,
     Capacity,
     ClaimRef,
-    Consumer,
+    ConsumerReference,
     CounterSet,
     CounterUse,
     Device,
@@ -437,8 +437,8 @@ def _consumed_capacity(item: Fields) -> dict[str, Quantity]:
     return consumed
 
 
-def _consumer(fields: Fields) -> Consumer:
-    return Consumer(
+def _consumer(fields: Fields) -> ConsumerReference:
+    return ConsumerReference(
         api_group=fields.text("apiGroup") or "",
         resource=fields.text("resource") or "",
         name=fields.text("name") or "",

@@ -186,7 +186,7 @@ class AllocationResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Consumer:
+class ConsumerReference:
     """An entry of `reservedFor`; not always a pod."""
 
     api_group: str
@@ -202,7 +202,7 @@ class ResourceClaim:
     ref: ClaimRef
     is_allocated: bool
     results: tuple[AllocationResult, ...] = ()
-    reserved_for: tuple[Consumer, ...] = ()
+    reserved_for: tuple[ConsumerReference, ...] = ()
     deletion_timestamp: str | None = None
     resource_version: str = ""
     problems: tuple[Problem, ...] = ()
