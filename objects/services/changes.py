@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from objects.services.staging import Cursor
-    from objects.services.versions import RowChange, VersionedTable
+    from objects.services.versions import Row, RowChange, VersionedTable
 
 
 class MakeRows(Protocol):
@@ -89,8 +89,7 @@ class RowChanges:
         Returns the subjects of those that have written rows.
         """
         subjects: set[str] = set()
-        # A row that came and went within the transaction is no change.
-        changes = [each for each in self._by_row.values() if each.before or each.after]
+        changes = [each for each in self._by_row.values() if _is_change(each)]
         for consumer in self.consumers:
             names = {table.name for table in consumer.tables}
             rows = consumer.make_rows([each for each in changes if each.row.table in names])
@@ -99,6 +98,15 @@ class RowChanges:
                 if consumer.subject is not None:
                     subjects.add(consumer.subject)
         return subjects
+
+
+def _is_change(change: RowChange) -> bool:
+    """Not of a row that came and went within the transaction, or is again what it was."""
+    return _values(change.before) != _values(change.after)
+
+
+def _values(row: Row | None) -> Row | None:
+    return row and {name: value for name, value in row.items() if name != "since"}
 
 
 def _continued(earlier: RowChange, later: RowChange) -> RowChange:

@@ -92,6 +92,16 @@ def test_row_that_came_and_went_is_no_change() -> None:
     assert kept.given == []
 
 
+def test_row_that_is_again_what_it_was_is_no_change() -> None:
+    kept = Kept(CUPS, [])
+    grew = change(CUPS, "blue", {"size": 1, "since": NOON}, {"size": 2, "since": LATER}, id=1)
+    shrank = change(CUPS, "blue", {"size": 2, "since": LATER}, {"size": 1, "since": LATER}, id=1)
+
+    hand_over(grew, shrank, to=kept)
+
+    assert kept.given == []
+
+
 def test_wants_only_tables_of_consumers() -> None:
     gathered = RowChanges(7, consumers=[Kept(CUPS, []).consumer])
 
