@@ -44,7 +44,7 @@ def rows(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 
 def bodies(cluster_id: int, digests: Iterable[UUID]) -> dict[UUID, bytes]:
-    """The normalised JSON of each digest that is stored."""
+    """The normalised JSON of each digest that is stored; what is the difference to a body that is not, counts as not stored either."""
     wanted = list(set(digests))
     if not wanted:
         return {}
@@ -60,8 +60,9 @@ def bodies(cluster_id: int, digests: Iterable[UUID]) -> dict[UUID, bytes]:
     contents = {}
     for digest, base, dictionary_id, content in stored:
         if base is not None:
-            prefix = with_base(_dictionary(dictionary_id), bases[base])
-            contents[digest] = zstandard.ZstdDecompressor(dict_data=prefix).decompress(content)
+            if base in bases:
+                prefix = with_base(_dictionary(dictionary_id), bases[base])
+                contents[digest] = zstandard.ZstdDecompressor(dict_data=prefix).decompress(content)
             continue
         if dictionary_id not in decompressors:
             dictionary = _dictionary(dictionary_id)

@@ -275,6 +275,15 @@ def test_body_is_kept_as_the_difference_to_what_the_object_was(cluster: Cluster)
     }
 
 
+def test_body_whose_base_is_lost_counts_as_not_stored(cluster: Cluster) -> None:
+    first, second = event(text=LONG + "1"), event(text=LONG + "2")
+    record(cluster, first)
+    record(cluster, second)
+    Body.objects.filter(cluster=cluster, digest=first.digest).delete()
+
+    assert queries.bodies(cluster.pk, [second.digest]) == {}
+
+
 def test_body_that_has_little_of_what_the_object_was_is_kept_whole(cluster: Cluster) -> None:
     first, second = event(text=LONG), event(text=LONG[::-1])
     record(cluster, first)
