@@ -6,6 +6,7 @@ import msgspec
 import yaml
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -92,6 +93,8 @@ def docs(request: HttpRequest) -> HttpResponse:
             request.user, _token = found
     except APIException as error:
         error.auth_header = bearer.authenticate_header(asked)  # type: ignore[attr-defined]  # what views of REST framework set
+        return on_exception(error, {"request": request})
+    except (OperationalError, InterfaceError) as error:
         return on_exception(error, {"request": request})
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())

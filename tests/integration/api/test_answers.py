@@ -228,13 +228,14 @@ def test_bug_is_a_problem_that_tells_nothing_of_it(caplog: pytest.LogCaptureFixt
     assert "hunter2" in caplog.text
 
 
+@pytest.mark.parametrize("path", ["pools/", "docs/"])
 def test_database_away_is_503_with_retry_after(
-    transactional_db: None, api: Client, monkeypatch: pytest.MonkeyPatch
+    transactional_db: None, api: Client, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     connection.close()
     with monkeypatch.context() as patch:
         patch.setitem(connection.settings_dict, "HOST", "/nowhere")
-        response = api.get("/api/v1/pools/")
+        response = api.get(f"/api/v1/{path}")
 
     assert (response.status_code, response["Retry-After"], response.json()["code"]) == (
         503,
