@@ -371,7 +371,7 @@ def _simulated(row: Cluster) -> str:
 def _failures(row: Cluster, fresh: queries.Freshness, *, url: str) -> list[Banner]:
     if row.reach not in _REACHED:
         words = {
-            "name": row.name,
+            "name": words_of_cluster(row),
             "reach": row.get_reach_display(),
             "message": words_of(row.reach_failure),
         }
@@ -393,7 +393,11 @@ def _failures(row: Cluster, fresh: queries.Freshness, *, url: str) -> list[Banne
 
 
 def _kind_banner(row: Cluster, kind: ClusterKind, *, url: str) -> Banner:
-    words = {"name": row.name, "kinds": kinds_of(kind.kind), "message": words_of(kind.failure)}
+    words = {
+        "name": words_of_cluster(row),
+        "kinds": kinds_of(kind.kind),
+        "message": words_of(kind.failure),
+    }
     rest = (
         _("What is shown of them is the latest that was read.")
         if _is_latest_shown(kind)
