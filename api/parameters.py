@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.http import QueryDict
 from django.utils.translation import gettext as _
+from msgspec import UNSET
 
 from api.problems import InvalidParameters
 from dra.shapes import ParameterError
@@ -43,15 +44,16 @@ class Parameters:
         if self._problems:
             raise InvalidParameters(self._problems)
 
-    def refuse(self, parameter: str, message: str) -> None:
-        self._problems.append(ParameterError(parameter=parameter, message=message))
+    def refuse(self, parameter: str, message: str, *, allowed: Sequence[str] = ()) -> None:
+        said = ParameterError(parameter=parameter, message=message, allowed=allowed or UNSET)
+        self._problems.append(said)
 
     def take(self, problems: Sequence[Refusal]) -> None:
         """Add what a filter of the pages could not read, but for what is refused already."""
         refused = {each.parameter for each in self._problems}
         for each in problems:
             if each.param not in refused:
-                self.refuse(each.param, each.message)
+                self.refuse(each.param, each.message, allowed=each.allowed)
 
     def one(self, name: str) -> str | None:
         values = self._given.getlist(name)

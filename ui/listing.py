@@ -98,7 +98,7 @@ class Listing(Generic[M, W]):
                 given = [text for text in getattr(wanted, each.field) if text not in each.special]
                 known = (*each.special, *each.offered(snapshot)) if given else ()
                 problems += [
-                    Refusal(each.name, not_one_of(text, known))
+                    Refusal(each.name, not_one_of(text, known), known)
                     for text in given
                     if text not in known
                 ]
@@ -153,7 +153,9 @@ class _Reading:
     def _add(
         self, by_field: dict[str, Any], parameter: Parameter, texts: Sequence[str], *, name: str
     ) -> None:
-        value = parameter.read(texts, lambda message: self._refuse(name, message))
+        value = parameter.read(
+            texts, lambda message: self._refuse(name, message, allowed=parameter.closed_set)
+        )
         is_more = isinstance(parameter, Match) and parameter.field in by_field
         by_field[parameter.field] = by_field[parameter.field] + value if is_more else value
 
@@ -206,5 +208,5 @@ class _Reading:
             self._refuse(name, message)
         return text.replace(NUL, REPLACEMENT)
 
-    def _refuse(self, name: str, message: str) -> None:
-        self.problems.append(Refusal(name, message))
+    def _refuse(self, name: str, message: str, *, allowed: tuple[str, ...] = ()) -> None:
+        self.problems.append(Refusal(name, message, allowed))

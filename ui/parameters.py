@@ -38,6 +38,8 @@ class Refusal:
 
     param: str
     message: str
+    # All values that there are, where they are a closed set; the message names some of a long one.
+    allowed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,11 @@ class Parameter:
     def words(self) -> Mapping[str, Promise | str]:
         """Values that the select always offers, with their words."""
         return {}
+
+    @property
+    def closed_set(self) -> tuple[str, ...]:
+        """All values that it takes, where they are known beforehand."""
+        return ()
 
     def label_of(self, value: str) -> Promise | str:
         """The words of one value; a name is its own."""
@@ -132,6 +139,10 @@ class Choice(Parameter):
     @property
     def uncounted(self) -> Sequence[str]:
         return self.always_offered
+
+    @property
+    def closed_set(self) -> tuple[str, ...]:
+        return tuple(self.choices)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,13 @@ class ParameterError(Struct, frozen=True, kw_only=True):
         str,
         Meta(description="What to write instead.", examples=["Write a number from 1 to 1000."]),
     ]
+    allowed: Annotated[
+        Sequence[str] | UnsetType,
+        Meta(
+            description="All values that there are, where they are a closed set.",
+            examples=[["available", "allocated"]],
+        ),
+    ] = UNSET
 
 
 class ProblemDetails(Struct, frozen=True, kw_only=True):

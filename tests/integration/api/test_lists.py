@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from dra.problems import CODES
 from tests.factories import api_rows
 from tests.factories.api_rows import NOON
 from tests.series import for_each
@@ -249,6 +250,10 @@ def test_list_pages_lead_forward_and_back_with_filters_kept(api: Client) -> None
     assert back["results"] == pages[1]["results"]
 
 
+# By parameter, what a refusal names where its values are known.
+CLOSED_SETS = {"fits": {"allowed": ["device", "1g.10gb", "3g.40gb"]}}
+
+
 @pytest.mark.parametrize(
     ("path", "parameter", "message"),
     [
@@ -300,8 +305,25 @@ def test_list_with_an_invalid_value_says_what_to_write(
             "code": "invalid_parameters",
             "detail": f"{parameter}: {message}",
             "instance": f"/api/v1/{path.partition('?')[0]}",
-            "errors": [{"parameter": parameter, "message": message}],
+            "errors": [
+                {"parameter": parameter, "message": message, **CLOSED_SETS.get(parameter, {})}
+            ],
         },
+    )
+
+
+def test_list_with_a_word_of_no_closed_set_names_all_that_there_are(refused: Any) -> None:
+    status, problem = refused("pools/?q=problem:nosuch&driver=d")
+
+    assert (status, problem["errors"]) == (
+        400,
+        [
+            {
+                "parameter": "problem",
+                "message": f"“nosuch” is none of the {3 + len(CODES)} values there are, such as any, serious, none.",
+                "allowed": ["any", "serious", "none", *CODES],
+            }
+        ],
     )
 
 

@@ -231,6 +231,7 @@ def test_device_filter_box_term_is_attribute_or_capacity() -> None:
             Refusal(
                 "state",
                 "“busy” is not one of allocated, available, blocked, unavailable, unknown.",
+                ("allocated", "available", "blocked", "unavailable", "unknown"),
             ),
         ),
         (
