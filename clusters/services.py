@@ -37,6 +37,7 @@ DATABASE_AWAY: Final = "database_away"
 FORBIDDEN: Final = "forbidden"
 DISK_FULL: Final = "disk_full"
 RESTORED: Final = "restored"
+PAUSED: Final = "paused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +151,14 @@ def pause_cluster(cluster_id: int) -> None:
     _set(cluster_id, is_paused=True)
 
 
-def resume_cluster(cluster_id: int) -> None:
-    """Read a paused cluster again."""
-    _set(cluster_id, is_paused=False)
+def resume_cluster(cluster_id: int, *, now: datetime) -> None:
+    """Read a paused cluster again; what was missed meanwhile was missed because of the pause."""
+    with transaction.atomic():
+        rows = ClusterKind.objects.filter(cluster_id=cluster_id, cluster__is_paused=True)
+        unread = [row for row in rows if is_left_unread(row, now=now)]
+        _set(cluster_id, is_paused=False)
+        for row in unread:
+            open_gap(row, reason=PAUSED, failure=None, now=now)
 
 
 def set_pool_status_mode(cluster_id: int, mode: PoolStatusMode) -> None:
@@ -408,6 +414,13 @@ def record_not_served(row: ClusterKind, *, now: datetime) -> None:
 
 def _stored(failure: Statement | None) -> dict[str, Any]:
     return {} if failure is None else statement_shape(failure)
+
+
+def is_left_unread(row: ClusterKind, *, now: datetime) -> bool:
+    """Whether a kind that could be followed was not, for longer than an API server is sure to keep events."""
+    if not row.resource_version or row.state != ReadState.WATCHING or row.last_synced_at is None:
+        return False
+    return now - row.last_synced_at > GUARANTEED_EVENTS
 
 
 def open_gap(row: ClusterKind, *, reason: str, failure: Statement | None, now: datetime) -> None:

@@ -141,6 +141,7 @@ _GAPS: Final = (
     Entry("database_away", _("The database could not be reached.")),
     Entry("forbidden", _("The cluster did not let us read this.")),
     Entry("disk_full", _("The database had no room left.")),
+    Entry("paused", _("Somebody had paused the reading of this cluster.")),
     Entry("restored", _("The cluster's own store was set back to an earlier state.")),
 )
 

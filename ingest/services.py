@@ -6,6 +6,7 @@ import threading
 import time
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import psycopg
@@ -42,7 +43,6 @@ from pools.services.tables import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
 
     from kube.kinds import ServedResource
 
@@ -60,7 +60,7 @@ _CHANNEL_BYTES: Final = 16 << 20
 # A pass that was over so soon had nothing to read.
 _SHORTEST_PASS_SECONDS: Final = 1.0
 DATABASE_ERRORS: Final = (OperationalError, InterfaceError, psycopg.OperationalError)
-_DATABASE_AWAY: Final = "ingest.database_away_since"
+_DATABASE_AWAY: Final = "ingest.database_away_at"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,28 +255,21 @@ def fail_cluster(cluster_id: int, failure: KubeFailure, *, now: datetime) -> Non
                 clusters.record_failure(row, said, now=now)
 
 
-def _absence_reason() -> str:
-    """Why nobody read for a while: the database was away, or else the worker itself."""
-    was_away = None
-    with suppress(OSError, redis.RedisError):
-        was_away = cache.get(_DATABASE_AWAY)
-        if was_away is not None:
-            cache.delete(_DATABASE_AWAY)
-    return clusters.WORKER_AWAY if was_away is None else clusters.DATABASE_AWAY
-
-
 def _note_absence(rows: Mapping[str, ClusterKind], *, now: datetime) -> None:
     """Open a gap for each kind that nobody has read for longer than an API server is sure to keep events."""
-    absent = [row for row in rows.values() if _was_absent(row, now=now)]
-    reason = _absence_reason() if absent else ""
-    for row in absent:
-        clusters.open_gap(row, reason=reason, failure=None, now=now)
+    absent = [row for row in rows.values() if clusters.is_left_unread(row, now=now)]
+    away_at = _database_away_at() if absent else None
+    with transaction.atomic():
+        for row in absent:
+            reason = _absence_reason(row, away_at=away_at)
+            clusters.open_gap(row, reason=reason, failure=None, now=now)
 
 
-def _was_absent(row: ClusterKind, *, now: datetime) -> bool:
-    if not row.resource_version or row.state != ReadState.WATCHING or row.last_synced_at is None:
-        return False
-    return now - row.last_synced_at > clusters.GUARANTEED_EVENTS
+def _absence_reason(row: ClusterKind, *, away_at: datetime | None) -> str:
+    """Why nobody read it for a while: the database was away in that time, or else the worker itself."""
+    if away_at is None or row.last_synced_at is None or away_at <= row.last_synced_at:
+        return clusters.WORKER_AWAY
+    return clusters.DATABASE_AWAY
 
 
 def _due(
@@ -359,6 +352,14 @@ def rediscover_cluster(cluster_id: int, *, clock: Callable[[], datetime]) -> Non
 
 
 def _note_database_away(*, now: datetime) -> None:
-    """Remember, outside the database, since when it is away, so that the gap can say why."""
+    """Remember, outside the database, when it was away last, so that a gap of that time can say why."""
     with suppress(OSError, redis.RedisError):
-        cache.add(_DATABASE_AWAY, now.isoformat(), timeout=86_400)
+        cache.set(_DATABASE_AWAY, now.isoformat(), timeout=86_400)
+
+
+def _database_away_at() -> datetime | None:
+    """When the database was found to be away last, whoever found it."""
+    with suppress(OSError, redis.RedisError):
+        if found := cache.get(_DATABASE_AWAY):
+            return datetime.fromisoformat(found)
+    return None

@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.contrib.auth.decorators import permission_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -342,7 +343,7 @@ def cluster_pause(request: HttpRequest, cluster_id: int) -> HttpResponse:
 @permission_required(CHANGE, raise_exception=True)
 def cluster_resume(request: HttpRequest, cluster_id: int) -> HttpResponse:
     """Read a paused cluster again."""
-    services.resume_cluster(cluster_id)
+    services.resume_cluster(cluster_id, now=timezone.now())
     return redirect("clusters:detail", cluster_id)
 
 

@@ -16,6 +16,7 @@ from objects.choices import Op
 from objects.models import KubeObject, ObjectEvent
 from pools.models import Device, DeviceClass, Node, Pool, PoolSample
 from tests.factories import kube
+from tests.integration.ingest.conftest import clock
 
 if TYPE_CHECKING:
     from simulator.cluster import Simulator
@@ -302,7 +303,7 @@ def test_paused_cluster_is_not_read(simulator: Simulator, cluster: Cluster, sync
 
     sync()
     while_paused = Pool.objects.count()
-    services.resume_cluster(cluster.pk)
+    services.resume_cluster(cluster.pk, now=clock())
     sync()
 
     assert (while_paused, Pool.objects.count()) == (0, 1)

@@ -1,0 +1,105 @@
+"""Why nobody read a cluster for a while."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from django.db import connection
+
+from clusters import services as cluster_services
+from clusters.choices import Source
+from clusters.models import Gap
+from clusters.services import WatchedCluster
+from ingest import services
+from kube.targets import Target
+from simulator import server
+from tests.integration.ingest.conftest import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from clusters.models import Cluster
+    from ingest.services import SyncResult
+    from simulator.cluster import Simulator
+
+    Sync = Callable[[], SyncResult]
+
+pytestmark = pytest.mark.usefixtures("every_write_raises_its_revision", "redis_server_url")
+
+
+@pytest.fixture
+def another(cluster: Cluster, simulator: Simulator) -> Iterator[Cluster]:
+    """A second cluster."""
+    with server.start(seed=5) as running:
+        wanted = [
+            WatchedCluster(name, Source.SIMULATED, Target("url", url=each.url))
+            for name, each in (("sim", simulator), ("another", running))
+        ]
+        yield cluster_services.ensure_clusters(wanted, now=clock())[1]
+
+
+def later() -> datetime:
+    return clock() + timedelta(minutes=10)
+
+
+def find_database_away(cluster: Cluster) -> None:
+    """A pass that can store nothing."""
+    parameters = connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}
+    with psycopg.connect(**parameters) as other:
+        other.execute("SELECT FROM clusters_clusterkind FOR UPDATE")
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '200ms'")
+        assert services.follow_cluster(cluster.pk, seconds=0, longest=5, clock=clock) is None
+        other.rollback()
+
+
+def reasons(cluster: Cluster) -> set[str]:
+    return set(Gap.objects.filter(cluster=cluster).values_list("reason", flat=True))
+
+
+def test_absent_database_is_the_reason_for_every_cluster(
+    cluster: Cluster, another: Cluster, sync: Sync
+) -> None:
+    sync()
+    services.sync_cluster(another.pk, seconds=0, clock=clock)
+
+    find_database_away(cluster)
+    services.sync_cluster(cluster.pk, seconds=0, clock=later)
+    services.sync_cluster(another.pk, seconds=0, clock=later)
+
+    assert (reasons(cluster), reasons(another)) == ({"database_away"}, {"database_away"})
+
+
+def test_database_that_was_away_before_is_no_reason(cluster: Cluster, sync: Sync) -> None:
+    sync()
+    find_database_away(cluster)
+    sync()
+
+    services.sync_cluster(cluster.pk, seconds=0, clock=later)
+
+    assert reasons(cluster) == {"worker_away"}
+
+
+def test_pause_is_a_reason(cluster: Cluster, sync: Sync) -> None:
+    sync()
+
+    cluster_services.pause_cluster(cluster.pk)
+    cluster_services.resume_cluster(cluster.pk, now=later())
+    services.sync_cluster(cluster.pk, seconds=0, clock=later)
+
+    assert reasons(cluster) == {"paused"}
+    assert not Gap.objects.filter(cluster=cluster, ended_at=None).exists()
+
+
+def test_short_pause_leaves_no_gap(cluster: Cluster, sync: Sync) -> None:
+    sync()
+
+    cluster_services.pause_cluster(cluster.pk)
+    cluster_services.resume_cluster(cluster.pk, now=clock())
+    sync()
+
+    assert reasons(cluster) == set()
