@@ -60,6 +60,8 @@ class Connection:
     def __init__(self, target: Target) -> None:
         self.target = target
         self._login = log_in(target)
+        # Apart from the other lock: to sign in may take as long as a credential plugin does.
+        self._renewing = threading.Lock()
         self._lock = threading.Lock()
         # The answers that are being read.
         self._reading: set[Watchdog] = set()
@@ -251,7 +253,7 @@ class Connection:
 
     def _renew(self, outdated: Login) -> Login:
         """Read the configuration again, once for all threads that saw the same one fail."""
-        with self._lock:
+        with self._renewing:
             if self._login is outdated:
                 self._login = log_in(self.target)
                 outdated.close()

@@ -3,6 +3,7 @@ import json
 import os
 import socket
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -644,3 +645,35 @@ def test_answer_that_is_being_read_can_be_interrupted(serve: Serve) -> None:
 
     with pytest.raises(Unreachable):
         list(chunks)
+
+
+SLOW_PLUGIN = f"""{COUNTING_PLUGIN}
+if count == 2:
+    pathlib.Path(__file__).with_name("asked").write_text("asked")
+    pathlib.Path(__file__).with_name("go").read_text()
+"""
+
+
+def test_connection_can_be_interrupted_while_a_plugin_renews_its_credentials(
+    tmp_path: Path,
+) -> None:
+    # Each waits there for the other.
+    asked, go = tmp_path / "asked", tmp_path / "go"
+    os.mkfifo(asked)
+    os.mkfifo(go)
+    with serving(only("from-env-2")) as server:
+        user = plugin(tmp_path, SLOW_PLUGIN.format(more=""))
+        connection = connect(kubeconfig(tmp_path, server.url, user=user))
+        asking = threading.Thread(target=connection.get_json, args=("/version",), daemon=True)
+        asking.start()
+        asked.read_text()
+
+        interrupting = threading.Thread(target=connection.interrupt, daemon=True)
+        interrupting.start()
+        interrupting.join(10)
+        has_to_wait = interrupting.is_alive()
+        go.write_text("go")
+        asking.join(60)
+        connection.close()
+
+    assert (has_to_wait, len(server.requests)) == (False, 2)
