@@ -321,6 +321,9 @@ class _Asker:
         self._seconds = settings.DRADASH.pool_status_timeout_seconds
 
     def ask(self, driver: str, *, pool: str = "", attribute: str = "") -> _Asked | None:
+        """Make a request; None where it could not be made, or where this process ends."""
+        if is_stopping():
+            return None
         since = self._clock()
         row = status_requests.begin_request(
             self._cluster.pk,
@@ -388,13 +391,19 @@ class _Asker:
         if is_stopping():
             raise Unreachable(Statement("ended_before_answer"))
         give_back()
-        return pool_status.wait(
-            self._connection,
-            self._served,
-            asked.made.name,
-            resource_version=asked.made.resource_version,
-            timeout_seconds=seconds,
-        )
+        try:
+            return pool_status.wait(
+                self._connection,
+                self._served,
+                asked.made.name,
+                resource_version=asked.made.resource_version,
+                timeout_seconds=seconds,
+                pause=pause,
+            )
+        except KubeFailure as failure:
+            if is_stopping() and failure.retriable:
+                raise Unreachable(Statement("ended_before_answer")) from failure
+            raise
 
     def _remove(self, asked: _Asked) -> None:
         """What cannot be removed now is found by its label the next time."""

@@ -6,7 +6,7 @@ which of them is not told by the API.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -101,6 +101,11 @@ def create(
     return _answer(connection.read("POST", served.path, body=wanted))
 
 
+def _pause(seconds: float) -> bool:
+    time.sleep(seconds)
+    return True
+
+
 def wait(
     connection: Connection,
     served: ServedResource,
@@ -108,11 +113,13 @@ def wait(
     *,
     resource_version: str,
     timeout_seconds: float,
+    pause: Callable[[float], bool] = _pause,
 ) -> RequestAnswer:
     """The request as soon as it is answered, or as it stands when time is up.
 
     `resource_version` is that of the created request, so that no answer is missed. Raises
-    `NotFound` when somebody deletes it meanwhile.
+    `NotFound` when somebody deletes it meanwhile. `pause` waits before a broken watch is opened
+    again, and says whether to: where it says no, what broke the watch is raised.
     """
     deadline = time.monotonic() + timeout_seconds
     reached = resource_version
@@ -133,8 +140,9 @@ def wait(
         except KubeFailure as failure:
             if not failure.retriable:
                 raise
-            pause = failure.retry_after_seconds or _PAUSE_SECONDS
-            time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
+            seconds_left = max(0.0, deadline - time.monotonic())
+            if not pause(min(failure.retry_after_seconds or _PAUSE_SECONDS, seconds_left)):
+                raise
     return get(connection, served, name)
 
 

@@ -1,18 +1,21 @@
 from __future__ import annotations
 
+import threading
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
+from django.db import connection
 
-from ingest import pool_status
+from ingest import pool_status, stopping
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
 from pools.models import Pool, PoolStatusAnswer, PoolStatusRequest
 from tests.factories import kube
+from tests.integration.ingest.test_sync import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from clusters.models import Cluster
     from ingest.services import SyncResult
@@ -123,6 +126,40 @@ def test_leftover_of_a_crash_is_removed(simulator: Simulator, cluster: Cluster) 
     pool_status.request_pool_status(cluster.pk, clock=clock)
 
     assert [each["metadata"]["name"] for each in simulator.objects(KIND)] == ["dradash-of-others"]
+
+
+@pytest.fixture
+def nobody_answers(simulator: Simulator, settings: object) -> Iterator[threading.Event]:
+    """A pool that blocks every answer for ten minutes; set when a worker has given up waiting for one."""
+    simulator.put(kube.resource_slice("slice-a", count=3))
+    with_timeout(settings, seconds=600)
+    yield threading.Event()
+    stopping.begin_anew()
+
+
+@pytest.mark.usefixtures("following")
+def test_process_that_ends_takes_its_requests_away_at_once(
+    simulator: Simulator, cluster: Cluster, nobody_answers: threading.Event
+) -> None:
+    wait_for_pools(1)
+
+    def ask() -> None:
+        pool_status.request_pool_status(cluster.pk, clock=clock)
+        connection.close()
+        nobody_answers.set()
+
+    threading.Thread(target=ask, daemon=True).start()
+    eventually(lambda: len(simulator.objects(KIND)) == 1)
+    # Most answers come in a second, so that there are two waits; this is the second one.
+    time.sleep(2)
+
+    stopping.stop_all()
+
+    assert nobody_answers.wait(60)
+    request = PoolStatusRequest.objects.get()
+    assert (request.outcome, request.is_removed) == ("failed", True)
+    assert request.notes == [{"code": "ended_before_answer", "parameters": {}}]
+    assert simulator.objects(KIND) == []
 
 
 def leftover(name: str, *, instance: str) -> dict[str, object]:

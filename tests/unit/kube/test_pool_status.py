@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from kube.failures import Conflict, Forbidden, NotFound, Rejected
+from kube.failures import Conflict, Forbidden, NotFound, Rejected, ServerError
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST, served
 from kube.pool_status import create, delete, list_ours, wait
 from tests.unit.kube.api_server import Reply, Request, reply_json, reply_stream
@@ -156,6 +156,22 @@ def test_wait_broken_watch_goes_on_where_it_was(serve: Serve) -> None:
 
     assert answer.is_answered
     assert [request.query["resourceVersion"] for request in server.requests] == ["10", "11", "11"]
+
+
+def test_wait_broken_watch_is_raised_where_nobody_waits_any_more(serve: Serve) -> None:
+    server, connection = serve(Reply(503, {}, (b"restarting",)))
+
+    with pytest.raises(ServerError):
+        wait(
+            connection,
+            REQUESTS,
+            "ours",
+            resource_version="10",
+            timeout_seconds=20,
+            pause=lambda _seconds: False,
+        )
+
+    assert len(server.requests) == 1
 
 
 def test_wait_expired_watch_asks_for_the_object(serve: Serve) -> None:
