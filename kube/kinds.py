@@ -126,3 +126,9 @@ def served(kind: Kind, version: str) -> ServedResource:
     """The kind as a cluster serves it in this version."""
     group_version = f"{kind.group}/{version}" if kind.group else version
     return ServedResource(kind.name, group_version, kind.plural, kind.namespaced)
+
+
+def plural_of(kind: str) -> str:
+    """The plural of a kind in its own spelling: DeviceClasses. One that is stored and not known here stays as it is."""
+    known = KINDS.get(kind)
+    return kind + known.plural.removeprefix(kind.lower()) if known else kind

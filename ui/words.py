@@ -9,6 +9,7 @@ from django.utils.translation import get_language, gettext, ngettext
 
 from dra import words
 from dra.catalogue import Language
+from kube.kinds import plural_of
 from ui.formatting import exact_time
 
 _LANGUAGE: Final = Language(gettext, ngettext)
@@ -53,8 +54,10 @@ def source_words(versions: Mapping[str, str], observed_at: datetime | None) -> s
 # The same for each row of a cluster.
 @lru_cache(maxsize=256)
 def _version_words(versions: tuple[tuple[str, str], ...], _language: str | None) -> str:
-    said = gettext("%(kind)ss at %(version)s")
-    listed = ", ".join(said % {"kind": kind, "version": version} for kind, version in versions)
+    said = gettext("%(kinds)s at %(version)s")
+    listed = ", ".join(
+        said % {"kinds": plural_of(kind), "version": version} for kind, version in versions
+    )
     return gettext("computed from %(versions)s") % {"versions": listed}
 
 

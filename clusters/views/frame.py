@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from clusters import queries, registry
 from clusters.choices import CLUSTER, Reach, ReadState, Source
 from clusters.models import Cluster, ClusterKind, Gap
-from kube.kinds import KINDS
+from kube.kinds import KINDS, plural_of
 from ui.formatting import exact_time
 from ui.frame import Banner, ClusterChoice, Frame, Freshness, Past, time_control
 from ui.lists import with_query
@@ -308,7 +308,7 @@ def _past_beginning(row: Cluster, *, at: datetime) -> str:
 def _past_unread(row: Cluster) -> str:
     """What is said of kinds that were never read, to this day; of those that were read later `_past_beginning` tells."""
     unread = [
-        kinds_of(each.kind)
+        plural_of(each.kind)
         for each in row.known_kinds
         if each.first_synced_at is None and each.state != ReadState.NOT_SERVED
     ]
@@ -319,7 +319,7 @@ def _past_unread(row: Cluster) -> str:
 
 
 def _past_gap(gap: Gap, scope: Scope) -> str:
-    words = {"name": scope.name_of(gap.cluster_id), "kinds": kinds_of(gap.kind)}
+    words = {"name": scope.name_of(gap.cluster_id), "kinds": plural_of(gap.kind)}
     text = _("%(name)s: %(kinds)s were not followed then, so changes of them may be missing.")
     return f"{text % words} {gap_words(gap.reason, gap.failure)}".strip()
 
@@ -395,7 +395,7 @@ def _failures(row: Cluster, fresh: queries.Freshness, *, url: str) -> list[Banne
 def _kind_banner(row: Cluster, kind: ClusterKind, *, url: str) -> Banner:
     words = {
         "name": words_of_cluster(row),
-        "kinds": kinds_of(kind.kind),
+        "kinds": plural_of(kind.kind),
         "message": words_of(kind.failure),
     }
     rest = (
@@ -436,7 +436,7 @@ def _silent_troubles(row: Cluster, scope: Scope, *, url: str) -> list[Banner]:
             )
         ]
     if gaps and not fresh.is_reading:
-        kinds = ", ".join(sorted({kinds_of(gap.kind) for gap in gaps}))
+        kinds = ", ".join(sorted({plural_of(gap.kind) for gap in gaps}))
         text = _("%(name)s: changes of %(kinds)s may be missing.") % {
             **named,
             "kinds": kinds,
@@ -449,12 +449,6 @@ def _silent_troubles(row: Cluster, scope: Scope, *, url: str) -> list[Banner]:
 def was_read(row: Cluster) -> bool:
     """Whether anything of a cluster was ever read."""
     return any(kind.last_synced_at for kind in row.known_kinds)
-
-
-def kinds_of(kind: str) -> str:
-    """The plural of a kind in its own spelling: DeviceClasses. One that is stored and not known here stays as it is."""
-    known = KINDS.get(kind)
-    return kind + known.plural.removeprefix(kind.lower()) if known else kind
 
 
 def grant_command(name: str) -> str:

@@ -17,10 +17,10 @@ from django.views.decorators.http import require_POST
 from clusters import queries, registry, services
 from clusters.choices import PoolStatusMode, Reach, ReadState
 from clusters.models import Cluster, ClusterKind, Gap
-from clusters.views.frame import Scope, grant_command, kinds_of, was_read
+from clusters.views.frame import Scope, grant_command, was_read
 from clusters.views.live import Live, live_page
 from kube.capabilities import Capabilities
-from kube.kinds import KINDS, NODE, Kind
+from kube.kinds import KINDS, NODE, Kind, plural_of
 from ui.snapshot import Snapshot
 from ui.words import gap_words, words_of
 
@@ -229,7 +229,7 @@ def _needing_attention(snapshot: Snapshot, kind: Kind, cluster_id: int) -> tuple
 
 def _unread(row: Cluster) -> str:
     return ", ".join(
-        kinds_of(kind.kind)
+        plural_of(kind.kind)
         for kind in row.known_kinds
         if kind.last_synced_at is None and kind.state != ReadState.NOT_SERVED
     )

@@ -39,8 +39,12 @@ def capacity_match(text: str) -> Alternatives | str:
             "text": text
         }
     name, comparison, value = parts
+    if comparison == "!=":
+        return _("%(name)s is a capacity: compare it by =, >=, <=, > or <, not by !=.") % {
+            "name": name
+        }
     quantity = parse_quantity(value)
-    if quantity is None or comparison == "!=":
+    if quantity is None:
         return _("“%(value)s” is no quantity; write one such as 40Gi, 100M or 8.") % {
             "value": value
         }

@@ -23,14 +23,14 @@ class ProblemStart:
 ProblemStarts = Mapping[tuple[int, str], ProblemStart]
 
 # A problem began where the latest version without it ends. Versions of one day before the present one are looked at: a pool that
-# changes each second has very many.
+# changes each second has very many, and those of long ago are not kept.
 _STARTS = """
-SELECT p.id, code, p.since, max(c.until) FILTER (WHERE NOT c.problem_codes ? code), min(c.since)
+SELECT p.id, code, p.first_seen_at, max(c.until) FILTER (WHERE NOT c.problem_codes ? code), least(min(c.since), p.since)
 FROM pools_pool p CROSS JOIN LATERAL jsonb_array_elements_text(p.problem_codes) AS code
 LEFT JOIN public.pools_pool_closed c ON c.cluster_id = p.cluster_id AND c.id = p.id
     AND c.until <= %(moment)s AND c.until > p.since - interval '1 day'
 WHERE p.id = ANY(%(ids)s)
-GROUP BY 1, 2, 3
+GROUP BY 1, 2, 3, p.since
 """
 
 
@@ -42,16 +42,14 @@ def problem_starts(snapshot: Snapshot, pools: Sequence[Pool]) -> ProblemStarts:
     with connection.cursor() as cursor:
         cursor.execute(_STARTS, {"ids": ids, "moment": snapshot.moment})
         return {
-            (pool_id, code): _start(since, without_until=without_until, oldest=oldest)
-            for pool_id, code, since, without_until, oldest in cursor.fetchall()
+            (pool_id, code): _start(first_seen_at, without_until=without_until, oldest=oldest)
+            for pool_id, code, first_seen_at, without_until, oldest in cursor.fetchall()
         }
 
 
 def _start(
-    since: datetime, *, without_until: datetime | None, oldest: datetime | None
+    first_seen_at: datetime, *, without_until: datetime | None, oldest: datetime
 ) -> ProblemStart:
     if without_until is not None:
         return ProblemStart(without_until)
-    if oldest is not None:
-        return ProblemStart(oldest, is_earlier=True)
-    return ProblemStart(since)
+    return ProblemStart(oldest, is_earlier=oldest > first_seen_at)

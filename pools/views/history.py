@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from clusters.models import Gap
 from dra.series import FIGURES, Sample
+from kube.kinds import plural_of
 from pools import queries
 from pools.models import Pool
 from ui.charts import HistoryChart, Mark, Span, state_series
@@ -77,7 +78,7 @@ def merged_gaps(rows: Iterable[Gap], *, end: datetime) -> list[Span]:
 
 
 def _span(group: Sequence[Gap], *, end: datetime) -> Span:
-    kinds = ", ".join(dict.fromkeys(f"{row.kind}s" for row in group))
+    kinds = ", ".join(dict.fromkeys(plural_of(row.kind) for row in group))
     # The kinds fail each in its own words: one of each reason is enough.
     reasons = all_words_of(
         {"code": reason, "parameters": {}}

@@ -322,10 +322,25 @@ def test_overview_says_since_when_there_is_a_problem(visit: Visit) -> None:
     assert age.text == "since 10 min ago"
 
 
+@pytest.mark.parametrize(
+    ("first_seen_at", "expected"),
+    [(NOON, "since 4 s ago"), (NOON - timedelta(days=40), "since before 4 s ago")],
+)
+def test_overview_says_since_when_only_where_versions_tell(
+    visit: Visit, first_seen_at: datetime, expected: str
+) -> None:
+    """Nothing is kept of a pool before its present version: it is new, or what was before is not kept any more."""
+    api_rows.unknown_pool(api_rows.cluster(), first_seen_at=first_seen_at)
+
+    age = visit("/").one("section", class_="problems").one("span", class_="problem-age")
+
+    assert age.text == expected
+
+
 def test_overview_says_of_an_old_problem_that_it_is_older_than_was_looked_for(
     visit: Visit,
 ) -> None:
-    pool = api_rows.unknown_pool(api_rows.cluster())
+    pool = api_rows.unknown_pool(api_rows.cluster(), first_seen_at=NOON - timedelta(days=10))
     closed(
         pool,
         since=NOON - timedelta(days=9),

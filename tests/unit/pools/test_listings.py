@@ -213,6 +213,12 @@ def test_device_filter_box_term_is_attribute_or_capacity() -> None:
             Refusal("capacity", "“much” is no quantity; write one such as 40Gi, 100M or 8."),
         ),
         (
+            {"capacity": ["memory!=40Gi"]},
+            Refusal(
+                "capacity", "memory is a capacity: compare it by =, >=, <=, > or <, not by !=."
+            ),
+        ),
+        (
             {"capacity": ["memory"]},
             Refusal(
                 "capacity",

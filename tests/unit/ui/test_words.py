@@ -15,6 +15,11 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
             NOON,
             "computed from ResourceSlices at 7, ResourceClaims at 9",
         ),
+        (
+            {"DeviceClass": "7", "Gadget": "9"},
+            NOON,
+            "computed from DeviceClasses at 7, Gadget at 9",
+        ),
         # Not all of it was read yet.
         ({"ResourceSlice": "7"}, None, "computed from ResourceSlices at 7"),
         ({}, NOON, "computed from what is kept of then"),
