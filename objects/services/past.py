@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from django.db.migrations import RunSQL
 from django.db.migrations.operations.base import Operation
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ _COLUMNS: Final = """
 SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute
 WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped ORDER BY attnum
 """
+_NEEDED: Final = (
+    "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnotnull"
+)
 
 
 class _InDatabase(Operation):
@@ -57,30 +61,11 @@ class _InDatabase(Operation):
 
 
 class KeepVersions(_InDatabase):
-    """A table of closed versions and the view of both, with the columns that the table has now.
+    """A table of closed versions and the view of both, with the columns that the table has now. `change_versions` changes them later."""
 
-    Given again after the table's columns changed, it brings closed table and view to the same columns; before a column is dropped or
-    gets another type, `ForgetView` must stand. Views that rest on this one, such as those of `ShowJoined`, stay as they are when columns
-    are added. `fill` has SQL for what a new column was in versions that are closed already.
-    """
-
-    def __init__(
-        self,
-        table: str,
-        *,
-        indexes: Sequence[str] = (),
-        fill: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, table: str, *, indexes: Sequence[str] = ()) -> None:
         super().__init__(table)
         self.indexes = tuple(indexes)
-        self.fill = dict(fill or {})
-
-    def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
-        return (
-            self.__class__.__qualname__,
-            [self.table],
-            {"indexes": self.indexes, "fill": self.fill},
-        )
 
     def database_forwards(
         self,
@@ -89,46 +74,15 @@ class KeepVersions(_InDatabase):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        with schema_editor.connection.cursor() as cursor:
-            columns = _columns(cursor, self.table)
-            closed = _columns(cursor, f"{self.table}_closed")
-            shown = _columns(cursor, self.table, schema=SCHEMA)
-        if list(columns.items())[: len(shown)] != list(shown.items()):
-            schema_editor.execute(f"DROP VIEW {SCHEMA}.{self.table}")
-        if not closed:
-            schema_editor.execute(
-                f"CREATE TABLE {self.table}_closed (LIKE {self.table}, until timestamptz NOT NULL)"
-                " PARTITION BY RANGE (until)"
-            )
-        else:
-            self._bring_to(schema_editor, columns, closed)
+        schema_editor.execute(
+            f"CREATE TABLE {self.table}_closed (LIKE {self.table}, until timestamptz NOT NULL)"
+            " PARTITION BY RANGE (until)"
+        )
         for number, index in enumerate(self.indexes, 1):
             schema_editor.execute(
-                f"CREATE INDEX IF NOT EXISTS {self.table}_closed_{number} ON {self.table}_closed {index}"
+                f"CREATE INDEX {self.table}_closed_{number} ON {self.table}_closed {index}"
             )
-        schema_editor.execute(view_of_versions(self.table, list(columns)))
-
-    def _bring_to(
-        self,
-        schema_editor: BaseDatabaseSchemaEditor,
-        columns: Mapping[str, str],
-        closed: Mapping[str, str],
-    ) -> None:
-        alter = f"ALTER TABLE {self.table}_closed"
-        for name in closed.keys() - columns.keys() - {"until"}:
-            schema_editor.execute(f"{alter} DROP COLUMN {name}")
-        for name, type_ in columns.items():
-            if name not in closed:
-                # What a closed version had there is not known, unless the migration says.
-                schema_editor.execute(f"{alter} ADD COLUMN {name} {type_}")
-            elif closed[name] != type_:
-                schema_editor.execute(
-                    f"{alter} ALTER COLUMN {name} TYPE {type_} USING {name}::{type_}"
-                )
-        for name, value in self.fill.items():
-            schema_editor.execute(
-                f"UPDATE {self.table}_closed SET {name} = {value} WHERE {name} IS NULL"  # noqa: S608 -- a migration's own names
-            )
+        _show_versions(schema_editor, self.table)
 
     def database_backwards(
         self,
@@ -144,8 +98,56 @@ class KeepVersions(_InDatabase):
         return f"Keep the versions of {self.table}"
 
 
-class ForgetView(_InDatabase):
-    """Take the view away, so that columns of its table can be changed; `KeepVersions` or `ShowPast` puts it back."""
+def change_versions(
+    table: str,
+    *operations: Operation,
+    fill: Mapping[str, str] | None = None,
+    indexes: Mapping[str, str] | None = None,
+    joined: Sequence[ShowJoined] = (),
+) -> list[Operation]:
+    """Operations that change a table which keeps versions; its closed versions and its views follow, there and back.
+
+    `fill` has SQL for what a new column was in versions that are closed already; without it that is not known. `indexes` are those that
+    closed versions get, by name. `joined` are the views that rest on the table.
+    """
+    made = [
+        RunSQL(
+            f"CREATE INDEX {name} ON {table}_closed {columns}", reverse_sql=f"DROP INDEX {name}"
+        )
+        for name, columns in (indexes or {}).items()
+    ]
+    bring = BringVersions(table, joined=joined, fill=fill)
+    return [HideVersions(table, joined=joined), *operations, bring, *made]
+
+
+class _Following(_InDatabase):
+    """On one side of operations that change a table its views go away; on the other they come back with the columns that it has then."""
+
+    def __init__(
+        self, table: str, *, joined: Sequence[ShowJoined], fill: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(table)
+        self.joined = tuple(joined)
+        self.fill = dict(fill or {})
+
+    def _hide(self, app_label: str, schema_editor: Any, states: Sequence[ProjectState]) -> None:
+        for each in self.joined:
+            each.database_backwards(app_label, schema_editor, *states)
+        schema_editor.execute(f"DROP VIEW {SCHEMA}.{self.table}")
+
+    def _bring(self, app_label: str, schema_editor: Any, states: Sequence[ProjectState]) -> None:
+        _bring_closed(schema_editor, self.table)
+        for name, value in self.fill.items():
+            schema_editor.execute(
+                f"UPDATE {self.table}_closed SET {name} = {value} WHERE {name} IS NULL"  # noqa: S608 -- a migration's own names
+            )
+        _show_versions(schema_editor, self.table)
+        for each in self.joined:
+            each.database_forwards(app_label, schema_editor, *states)
+
+
+class HideVersions(_Following):
+    """Stands before the operations."""
 
     def database_forwards(
         self,
@@ -154,7 +156,7 @@ class ForgetView(_InDatabase):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        schema_editor.execute(f"DROP VIEW IF EXISTS {SCHEMA}.{self.table}")
+        self._hide(app_label, schema_editor, (from_state, to_state))
 
     def database_backwards(
         self,
@@ -163,17 +165,68 @@ class ForgetView(_InDatabase):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        """The view is put back by the migration before, or not at all."""
+        self._bring(app_label, schema_editor, (from_state, to_state))
 
     def describe(self) -> str:
-        return f"Take away the view of the past of {self.table}"
+        return f"Take away the views of the past of {self.table}"
+
+
+class BringVersions(_Following):
+    """Stands behind them."""
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        self._bring(app_label, schema_editor, (from_state, to_state))
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        self._hide(app_label, schema_editor, (from_state, to_state))
+
+    def describe(self) -> str:
+        return f"Bring closed versions of {self.table} to its columns"
+
+
+def _bring_closed(schema_editor: Any, table: str) -> None:
+    """Give closed versions the columns of their table: they take what it takes, and more where they do not know."""
+    with schema_editor.connection.cursor() as cursor:
+        columns, closed = _columns(cursor, table), _columns(cursor, f"{table}_closed")
+        needed = _needed_columns(cursor, table) | {"until"}
+        too_strict = _needed_columns(cursor, f"{table}_closed") & columns.keys() - needed
+    alter = f"ALTER TABLE {table}_closed"
+    for name in closed.keys() - columns.keys() - {"until"}:
+        schema_editor.execute(f"{alter} DROP COLUMN {name}")
+    for name, type_ in columns.items():
+        if name not in closed:
+            schema_editor.execute(f"{alter} ADD COLUMN {name} {type_}")
+        elif closed[name] != type_:
+            schema_editor.execute(
+                f"{alter} ALTER COLUMN {name} TYPE {type_} USING {name}::{type_}"
+            )
+    for name in sorted(too_strict):
+        schema_editor.execute(f"{alter} ALTER COLUMN {name} DROP NOT NULL")
+
+
+def _show_versions(schema_editor: Any, table: str) -> None:
+    with schema_editor.connection.cursor() as cursor:
+        columns = list(_columns(cursor, table))
+    schema_editor.execute(view_of_versions(table, columns))
 
 
 class ShowJoined(_InDatabase):
     """A view in one schema over tables that keep versions, joined: with all columns that these tables have now.
 
     `source` is what stands behind FROM, with `{schema}` before tables. `tables` are their names by alias there: of two columns of one
-    name the first is shown. `columns` has SQL for those that are made otherwise. Given again, it brings the view to the tables' columns.
+    name the first is shown. `columns` has SQL for those that are made otherwise.
     """
 
     def __init__(
@@ -227,6 +280,31 @@ class ShowJoined(_InDatabase):
         return f"Show {self.schema}.{self.table} with the columns of its tables"
 
 
+class ForgetView(_InDatabase):
+    """Take the view away, so that columns of its table can be changed; `ShowPast` puts it back."""
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        schema_editor.execute(f"DROP VIEW IF EXISTS {SCHEMA}.{self.table}")
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        """The view is put back by the migration before, or not at all."""
+
+    def describe(self) -> str:
+        return f"Take away the view of the past of {self.table}"
+
+
 class ShowPast(_InDatabase):
     """A view of a table that has no closed versions: its rows that were there at the moment, with all its columns.
 
@@ -278,7 +356,7 @@ def view_of_versions(table: str, columns: Sequence[str]) -> str:
     """
     names = ", ".join(columns)
     return f"""
-CREATE OR REPLACE VIEW {SCHEMA}.{table} AS
+CREATE VIEW {SCHEMA}.{table} AS
 SELECT {names} FROM (
     SELECT {names}, 'infinity'::timestamptz AS until FROM public.{table}
     UNION ALL SELECT {names}, until FROM public.{table}_closed
@@ -290,3 +368,9 @@ def _columns(cursor: Any, table: str, *, schema: str = "public") -> dict[str, st
     """Names and types of a table's or view's columns, in their order; empty when there is none."""
     cursor.execute(_COLUMNS, [f"{schema}.{table}"])
     return dict(cursor.fetchall())
+
+
+def _needed_columns(cursor: Any, table: str) -> set[str]:
+    """Names of a table's columns that may not be null."""
+    cursor.execute(_NEEDED, [f"public.{table}"])
+    return {name for (name,) in cursor.fetchall()}

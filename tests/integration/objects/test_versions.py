@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 from django.db import connection, transaction
+from django.db.migrations import RunSQL
 
 from objects.services import versions
 from objects.services.partitions import ensure_partitions
-from objects.services.past import KeepVersions
+from objects.services.past import KeepVersions, change_versions
 from objects.services.staging import open_cursor
 from objects.services.versions import RowChange, RowName, RowsWhere, VersionedTable
 from tests.factories.clusters import NOON
+from tests.series import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -277,12 +279,21 @@ def test_past_without_a_moment_fails(cursor: Cursor) -> None:
         cursor.execute("SELECT * FROM past.shop_lamp")
 
 
-def test_keep_versions_again_follows_the_columns_of_the_table(cursor: Cursor) -> None:
+def test_change_of_a_table_is_followed_by_its_closed_versions_and_their_view(
+    cursor: Cursor,
+) -> None:
     put(cursor, ("hall", "a", 40, True))
     put(cursor, ("hall", "a", 60, True), now=NOON + MINUTE)
-    cursor.execute("ALTER TABLE shop_lamp ADD COLUMN colour text NOT NULL DEFAULT 'white'")
+    nothing: Any = None
 
-    keep_versions("shop_lamp")
+    with connection.schema_editor() as editor:
+        for_each(
+            change_versions(
+                "shop_lamp",
+                RunSQL("ALTER TABLE shop_lamp ADD COLUMN colour text NOT NULL DEFAULT 'white'"),
+            ),
+            lambda each: each.database_forwards("shop", editor, nothing, nothing),
+        )
 
     cursor.execute("SELECT set_config('dradash.at', %s, true)", (NOON.isoformat(),))
     cursor.execute("SELECT name, colour FROM past.shop_lamp")
