@@ -21,11 +21,16 @@ TABLES = {
     "pools_publisheddevice": (POOLS, ""),
     "pools_deviceuse": (POOLS, ""),
     "pools_allocation": (POOLS, ""),
+    # Charts and histories are made of these.
+    "pools_poolsample": (POOLS, ""),
+    "pools_poolhour": (POOLS, ""),
     "pools_resourceslice": ("ResourceSlice", ""),
     "pools_node": ("Node", ""),
     "pools_deviceclass": ("DeviceClass", ""),
     "pools_poolstatusrequest": ("ResourcePoolStatusRequest", ""),
     "pools_poolstatusanswer": ("ResourcePoolStatusRequest", ""),
+    # Each is of its kind.
+    "objects_kubeobject": ("", ""),
 }
 
 _FUNCTION = """
@@ -40,7 +45,7 @@ BEGIN
     IF TG_OP <> 'UPDATE' OR to_jsonb(NEW) - without <> to_jsonb(OLD) - without THEN
         INSERT INTO written (cluster_id, subject, place) VALUES (
             coalesce(found->'cluster_id', found->'id')::int8,
-            coalesce(found->>'subject', TG_ARGV[0]), TG_ARGV[2]);
+            coalesce(found->>'subject', nullif(TG_ARGV[0], ''), found->>'kind'), TG_ARGV[2]);
     END IF;
     RETURN NULL;
 END $$;

@@ -308,7 +308,7 @@ def _gates(capabilities: Capabilities | None) -> tuple[tuple[str, ...], tuple[Ga
 
 def _past_answer() -> str:
     return _(
-        "How far each kind had been read then is kept. How it was reached, its version, rights and feature gates are not."
+        "How far each kind had been read then is kept. Its address, version, rights and feature gates are not."
     )
 
 

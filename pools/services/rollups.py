@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db import transaction
-
 from clusters import registry
+from clusters.choices import POOLS
+from clusters.services import raising_revisions
 from dra.series import FIGURES
 from objects.services.partitions import Partitioned
 from objects.services.staging import Cursor, open_cursor
@@ -68,8 +68,10 @@ def roll_up(cluster_id: int, *, now: datetime) -> int:
         hour = _first_missing(cursor, cluster_id)
         count = 0
         while hour is not None and hour <= latest:
-            with transaction.atomic():
+            with raising_revisions(cluster_id) as subjects:
                 cursor.execute(_ROLL_UP, _parameters(cluster_id, hour))
+                if cursor.rowcount:
+                    subjects.add(POOLS)
             hour += _HOUR
             count += 1
     return count
@@ -110,6 +112,8 @@ ON CONFLICT DO NOTHING
 
 def renew_samples(cluster_id: int, *, now: datetime) -> int:
     """A sample of each pool that has had none for a day, so that its figures outlive the partition of their latest change."""
-    with open_cursor() as cursor:
+    with raising_revisions(cluster_id) as subjects, open_cursor() as cursor:
         cursor.execute(_RENEW, {"cluster": cluster_id, "now": now})
+        if cursor.rowcount:
+            subjects.add(POOLS)
         return cursor.rowcount

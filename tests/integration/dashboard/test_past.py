@@ -355,7 +355,7 @@ def test_cluster_of_the_past_shows_nothing_that_is_only_known_of_now(
     words = ("v1.36.2", "Feature gates", "resource.k8s.io/v1", "Asked what it serves")
     assert [word for word in words if word not in now] == []
     assert [word for word in words if word in then or word in listed] == []
-    assert "its version, rights and feature gates are not." in then
+    assert "Its address, version, rights and feature gates are not." in then
 
 
 def test_page_of_the_past_takes_the_same_queries_whatever_the_number_of_clusters(

@@ -81,6 +81,7 @@ def refused_checkpoints(cluster: Cluster) -> Iterator[None]:
         cursor.execute("ALTER TABLE objects_checkpoint DROP CONSTRAINT refused")
 
 
+@pytest.mark.usefixtures("every_write_raises_its_revision")
 def test_keep_storage_writes_checkpoints_and_hours(cluster: Cluster, read_at: datetime) -> None:
     later = read_at + timedelta(hours=2)
     ensure_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=later)

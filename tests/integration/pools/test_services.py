@@ -402,6 +402,11 @@ def test_derive_dirty_takes_what_was_marked(cluster: Cluster) -> None:
     assert figures() == (2, 0, 2)
 
 
+def raised(cluster: Cluster) -> int:
+    """How often the revision of pools has risen, which `store` leaves alone."""
+    return sum(cluster.revisions.filter(subject="Pool").values_list("number", flat=True))
+
+
 def hours(cluster: Cluster) -> list[tuple[object, ...]]:
     rows = PoolHour.objects.filter(cluster=cluster).order_by("hour")
     return list(rows.values_list("hour", "known_seconds", "least", "most", "mean"))
@@ -422,6 +427,7 @@ def test_roll_up_weighs_by_time_and_counts_gaps_as_not_known(cluster: Cluster) -
     again = rollups.roll_up(cluster.pk, now=NOON + 2 * HOUR + 3 * MINUTE)
 
     assert (written, again) == (2, 0)
+    assert raised(cluster) == 2
     # 30 min with 4 available, 25 min with 2: 3.09; the gap counts for nothing.
     mean = (30 * 4 + 25 * 2) / 55
     assert hours(cluster) == [
@@ -453,6 +459,7 @@ def test_renew_samples_once_a_day_of_pools_that_never_change(cluster: Cluster) -
     late = rollups.renew_samples(cluster.pk, now=NOON + 25 * HOUR)
 
     assert (early, late) == (0, 1)
+    assert raised(cluster) == 1
     samples = PoolSample.objects.filter(cluster=cluster).order_by("at")
     assert list(samples.values_list("at", "total")) == [(NOON, 2), (NOON + 25 * HOUR, 2)]
 
