@@ -52,6 +52,7 @@ def main() -> None:
 
 def measure(database: str, cluster: Any) -> Found:
     """Follow the cluster in a process of its own, look when each change can be read by others, and count."""
+    Step(database, cluster.url)("keep")
     worker = subprocess.Popen(
         [sys.executable, "-m", "bench.steps", cluster.url, "follow"],
         env=environment(database),

@@ -23,7 +23,9 @@ class BodyDictionary(models.Model):
     driver = models.TextField(blank=True)
     content = models.BinaryField()
     trained_at = models.DateTimeField()
-    # Bytes of the JSON it was trained on, by bytes of the same compressed with it.
+    # How many bodies it was trained on; of a dictionary that an earlier release made, 0.
+    sample_count = models.IntegerField(default=0)
+    # Bytes of the JSON of these, by bytes of the same compressed with it.
     ratio = models.FloatField()
 
     class Meta:

@@ -211,6 +211,7 @@ class DictionaryUse:
     dictionary_id: int
     kind: str
     driver: str
+    sample_count: int
     trained_ratio: float
     ratio: float
     digests: tuple[UUID, ...]
@@ -234,6 +235,7 @@ def dictionary_uses(cluster_id: int, *, limit: int) -> Iterator[DictionaryUse]:
             dictionary_id=dictionary.pk,
             kind=dictionary.kind,
             driver=dictionary.driver,
+            sample_count=dictionary.sample_count,
             trained_ratio=dictionary.ratio,
             ratio=plain / packed if packed else dictionary.ratio,
             digests=tuple(digest for digest, _, _ in newest_bodies),

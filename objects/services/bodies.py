@@ -34,8 +34,10 @@ _DICTIONARY_BYTES: Final = 64 << 10
 # When more come at once, as when all slices of a driver are published anew, to read what was before takes longer than it is worth.
 _FEW: Final = 200
 _WORTH: Final = 0.75
-# A dictionary is trained anew when it compresses this much worse than on the day it was made.
+# A dictionary is trained anew when it compresses this much worse than on the day it was made, and when there are this many times as many
+# bodies as it was trained on: what comes first in a list may be few, and all alike.
 _WORN: Final = 0.8
+_MORE: Final = 1.5
 
 _COLUMNS: Final = {
     "cluster_id": "int8",
@@ -195,19 +197,22 @@ def train_dictionary(
         driver=group.driver,
         content=trained.as_bytes(),
         trained_at=now,
+        sample_count=len(samples),
         ratio=sum(map(len, samples)) / max(compressed, 1),
     )
     return made.pk
 
 
 def renew_dictionaries(cluster_id: int, *, now: datetime) -> list[int]:
-    """Train where enough bodies have none, or where the newest one has worn out; returns the new ones' ids."""
+    """Train where enough bodies have none, or where the newest one has worn out or had few samples; returns the new ones' ids."""
     made = []
     has_one = set()
     for use in queries.dictionary_uses(cluster_id, limit=_MOST_SAMPLES):
         group = Group(use.kind, use.driver)
         has_one.add(group)
-        if len(use.digests) >= ENOUGH_BODIES and use.ratio < _WORN * use.trained_ratio:
+        is_worn = use.ratio < _WORN * use.trained_ratio
+        has_more = len(use.digests) >= _MORE * use.sample_count
+        if len(use.digests) >= ENOUGH_BODIES and (is_worn or has_more):
             samples = list(queries.bodies(cluster_id, use.digests).values())
             made.append(train_dictionary(cluster_id, group, samples, now=now))
     without = queries.digests_without_dictionary(cluster_id, limit=_MOST_WITHOUT)

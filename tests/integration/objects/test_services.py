@@ -169,6 +169,27 @@ def test_renew_dictionaries_trains_for_bodies_that_came_one_by_one(cluster: Clus
     assert Body.objects.filter(dictionary_id=made[0]).count() == 1
 
 
+def test_renew_dictionaries_trains_anew_once_there_are_more_bodies_than_at_first(
+    cluster: Cluster,
+) -> None:
+    events = [event(f"name-{n}", text=f"a text of some length, {n} of it") for n in range(160)]
+    record(cluster, *events[:110])
+    record(cluster, *events[110:])
+
+    made = bodies.renew_dictionaries(cluster.pk, now=NOON)
+    made_again = bodies.renew_dictionaries(cluster.pk, now=NOON)
+
+    # All 160 are in the first one, which is less than half as many again as it was trained on.
+    assert (len(made), made_again) == (0, [])
+    record(cluster, *(event(f"later-{n}", text=f"a text of some length, {n}") for n in range(10)))
+
+    made = bodies.renew_dictionaries(cluster.pk, now=NOON)
+    made_again = bodies.renew_dictionaries(cluster.pk, now=NOON)
+
+    assert (len(made), made_again) == (1, [])
+    assert BodyDictionary.objects.get(pk=made[0]).sample_count == 170
+
+
 def test_object_body_puts_the_pool_generation_back(cluster: Cluster) -> None:
     content = b'{"kind":"ResourceSlice","spec":{"driver":"d","pool":{"name":"p"}}}'
     slice_ = NewEvent(
