@@ -1,6 +1,6 @@
 """Whatever is committed while an answer is made: its figures agree with each other, and with its ETag."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -54,20 +54,21 @@ PATHS = {
 }
 CSV = ["/api/v1/pools/?format=csv", "/api/v1/devices/?format=csv"]
 
-# What differs between the state before (0) and after (1) the commit: figures of every kind, and each revision.
-CHANGE = (
-    "UPDATE clusters_cluster SET server_version = 'v1.3' || %(n)s",
-    "UPDATE pools_pool SET devices_available = 2 - %(n)s, devices_allocated = 1 + %(n)s",
-    "UPDATE pools_poolsample SET available = 2 - %(n)s, allocated = 1 + %(n)s",
-    "UPDATE pools_deviceuse SET state = CASE %(n)s WHEN 0 THEN 'available' ELSE 'blocked' END",
-    "UPDATE pools_resourceslice SET device_count = 4 + %(n)s",
-    "UPDATE pools_poolstatusrequest SET pools_differing = %(n)s",
-    "UPDATE pools_deviceclass SET extended_resource_name = 'r' || %(n)s",
-    "UPDATE pools_node SET is_ready = (%(n)s = 0), ready_reason = 'r' || %(n)s",
-    "UPDATE objects_kubeobject SET resource_version = 81273 + %(n)s",
-    "UPDATE clusters_revision SET number = 1 + %(n)s",
-)
-SUBJECTS = ("Cluster", "Pool", "ResourceSlice", "ResourcePoolStatusRequest", "Node", "DeviceClass")
+# What differs between the state before (0) and after (1) the commit: figures of every kind, each with the subject that it is of.
+CHANGES = {
+    "UPDATE clusters_cluster SET server_version = 'v1.3' || %(n)s": "Cluster",
+    "UPDATE pools_pool SET devices_available = 2 - %(n)s, devices_allocated = 1 + %(n)s": "Pool",
+    "UPDATE pools_poolsample SET available = 2 - %(n)s, allocated = 1 + %(n)s": "Pool",
+    "UPDATE pools_deviceuse SET state = CASE %(n)s WHEN 0 THEN 'available' ELSE 'blocked' END": "Pool",
+    "UPDATE pools_allocation SET claim_name = 'claim-' || %(n)s": "Pool",
+    "UPDATE pools_resourceslice SET device_count = 4 + %(n)s": "ResourceSlice",
+    "UPDATE pools_poolstatusrequest SET pools_differing = %(n)s": "ResourcePoolStatusRequest",
+    "UPDATE pools_deviceclass SET extended_resource_name = 'r' || %(n)s": "DeviceClass",
+    "UPDATE pools_node SET is_ready = (%(n)s = 0), ready_reason = 'r' || %(n)s": "Node",
+    "UPDATE objects_kubeobject SET resource_version = 81273 + %(n)s": "ResourceSlice",
+}
+SUBJECTS = tuple(dict.fromkeys(CHANGES.values()))
+RAISE = "UPDATE clusters_revision SET number = 1 + %(n)s"
 
 SLICE = {"kind": "ResourceSlice", "spec": {"pool": {"name": "node-1"}}}
 
@@ -75,16 +76,22 @@ Answer = tuple[str, str]
 
 
 @pytest.fixture
-def change(transactional_db: None) -> Iterator[Callable[[int], None]]:
-    """Brings all rows into the state before or after, from another connection."""
+def commit(transactional_db: None) -> Iterator[Callable[[str, Mapping[str, Any]], None]]:
+    """Runs statements in another connection, in a transaction of their own."""
     parameters = connection.get_connection_params() | {"cursor_factory": psycopg.ClientCursor}
     with psycopg.connect(**parameters) as second:
 
-        def change(n: int) -> None:
-            second.cursor().execute(";".join(CHANGE), {"n": n})
+        def commit(statements: str, values: Mapping[str, Any]) -> None:
+            second.cursor().execute(statements, values)
             second.commit()
 
-        yield change
+        yield commit
+
+
+@pytest.fixture
+def change(commit: Callable[[str, Mapping[str, Any]], None]) -> Callable[[int], None]:
+    """Brings all rows into the state before or after."""
+    return lambda n: commit(";".join([*CHANGES, RAISE]), {"n": n})
 
 
 @pytest.fixture
@@ -173,6 +180,24 @@ def test_commit_between_any_two_queries_is_seen_wholly_or_not_at_all(
     paths = [*PATHS.values(), *CSV]
 
     assert {path: mixed(path) for path in paths} == {path: [] for path in paths}
+
+
+@pytest.mark.parametrize(("statement", "subject"), CHANGES.items())
+def test_answer_that_a_change_of_one_subject_alters_has_another_etag(
+    ask: Callable[[str], Answer],
+    change: Callable[[int], None],
+    commit: Callable[[str, Mapping[str, Any]], None],
+    statement: str,
+    subject: str,
+) -> None:
+    change(0)
+    before = {path: ask(path) for path in PATHS.values()}
+    commit(f"{statement};{RAISE} WHERE subject = %(subject)s", {"n": 1, "subject": subject})
+    after = {path: ask(path) for path in PATHS.values()}
+
+    unchanged = {path: each for path, each in before.items() if each[0] == after[path][0]}
+    assert {path: after[path] for path in unchanged} == unchanged
+    assert any(before[path][1] != each[1] for path, each in after.items())
 
 
 def test_every_address_that_reads_is_asked() -> None:
