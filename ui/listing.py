@@ -36,6 +36,8 @@ NUL: Final = "\0"
 REPLACEMENT: Final = "\ufffd"
 # What compares, before what names a filter: an attribute's value may have a colon in it.
 _COMPARES: Final = re.compile(r"[^<>=!\s]+\s*(?:>=|<=|!=|=|>|<).*", re.DOTALL)
+# What is left of a comparison that was written with blanks.
+_SIGN: Final = re.compile(r"[<>=]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ class _Reading:
         name, colon, value = term.partition(":")
         if colon and name in self._texts and name != box.name:
             self._take_value(name, value, box=box)
-        elif _COMPARES.fullmatch(term):
+        elif _COMPARES.fullmatch(term) or (box.match and _SIGN.search(term)):
             self._compare(term, box=box)
         elif colon:
             self._refuse(box.name, self._no_such_filter(name, box=box))

@@ -12,12 +12,18 @@ from pools.queries import AttributeMatch, CapacityMatch, Comparison
 Alternatives = Sequence[AttributeMatch | CapacityMatch]
 
 _MATCH = re.compile(r"(?P<name>[^<>=!\s]+)\s*(?P<comparison>>=|<=|!=|=|>|<)\s*(?P<value>.*)", re.S)
+# No name has one.
+_SIGN = re.compile(r"[<>=]")
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 def attribute_match(text: str) -> Alternatives | str:
     """What an attribute must be, or why the text says no such thing."""
     parts = _parts(text)
+    if parts is None and _SIGN.search(text):
+        return _(
+            "Write the name of an attribute before “%(text)s”, without blanks: model=A100."
+        ) % {"text": text}
     if parts is None:
         return [AttributeMatch(text.strip(), "exists")]
     name, comparison, value = parts
@@ -57,9 +63,9 @@ def either_match(text: str) -> Alternatives | str:
         each for each in (attribute_match(text), capacity_match(text)) if not isinstance(each, str)
     ]
     if not readings:
-        return _("“%(text)s” is neither a condition on an attribute nor on a capacity.") % {
-            "text": text
-        }
+        return _(
+            "“%(text)s” is no condition on an attribute or a capacity. Write one such as model=A100 or memory>=40Gi, without blanks."
+        ) % {"text": text}
     return [match for each in readings for match in each]
 
 

@@ -213,6 +213,20 @@ def test_device_filter_box_term_is_attribute_or_capacity() -> None:
             Refusal("capacity", "“much” is no quantity; write one such as 40Gi, 100M or 8."),
         ),
         (
+            {"attribute": [">=4"]},
+            Refusal(
+                "attribute",
+                "Write the name of an attribute before “>=4”, without blanks: model=A100.",
+            ),
+        ),
+        (
+            {"q": [">="]},
+            Refusal(
+                "q",
+                "“>=” is no condition on an attribute or a capacity. Write one such as model=A100 or memory>=40Gi, without blanks.",
+            ),
+        ),
+        (
             {"capacity": ["memory!=40Gi"]},
             Refusal(
                 "capacity", "memory is a capacity: compare it by =, >=, <=, > or <, not by !=."
@@ -244,7 +258,7 @@ def test_device_filter_box_term_is_attribute_or_capacity() -> None:
             {"q": ["model>=H100"]},
             Refusal(
                 "q",
-                "“model>=H100” is neither a condition on an attribute nor on a capacity.",
+                "“model>=H100” is no condition on an attribute or a capacity. Write one such as model=A100 or memory>=40Gi, without blanks.",
             ),
         ),
     ],
