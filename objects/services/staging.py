@@ -57,6 +57,11 @@ def as_jsonb(value: Any) -> Jsonb:
     return Jsonb(value, dumps=_encode_json)
 
 
+def storable(value: Any) -> Any:
+    """The same JSON as `as_jsonb` writes it, for rows that Django writes."""
+    return msgspec.json.decode(_encode_json(value))
+
+
 def as_text(value: str) -> str:
     """Text as Postgres can keep it."""
     return value.replace("\x00", "\ufffd") if "\x00" in value else value

@@ -15,6 +15,7 @@ from dra.compare import compare_with_server
 from dra.server_json import parse_pool_statuses
 from dra.values import AssessedPool, DriverName, PoolKey, PoolName, Release
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
+from objects.services.staging import storable
 from pools.choices import Outcome
 from pools.models import Pool, PoolStatusAnswer, PoolStatusRequest, ResourceSlice
 
@@ -90,9 +91,10 @@ def end_request(
     blocked_by: Sequence[PoolState] = (),
     now: datetime,
 ) -> list[PoolStatusAnswer]:
-    """Store what became of a request: the whole answer, and each pool of it by itself."""
-    status = (answer or {}).get("status") or {}
-    pools = status.get("pools") or []
+    """Store what became of a request: the whole answer, and each pool of it by itself, whatever a server wrote there."""
+    answer = storable(answer)
+    status = (answer or {}).get("status")
+    count, pools = _pools_of(status) if isinstance(status, dict) else (None, [])
     row.outcome = outcome
     row.ended_at = now
     row.notes = [shapes.statement_shape(note) for note in notes]
@@ -104,8 +106,7 @@ def end_request(
     ]
     if outcome == Outcome.ANSWERED:
         row.answered_at = now
-        count = status.get("poolCount")
-        row.pool_count = count if isinstance(count, int) else None
+        row.pool_count = count
         row.pools_answered = len(pools)
     with raising_revisions(row.cluster_id, SUBJECT):
         row.save()
@@ -120,9 +121,16 @@ def end_request(
                     server=entry,
                 )
                 for entry in pools
-                if isinstance(entry, dict)
             ]
         )
+
+
+def _pools_of(status: Mapping[str, Any]) -> tuple[int | None, list[dict[str, Any]]]:
+    """How many pools there are, and those of which the answer tells."""
+    count, pools = status.get("poolCount"), status.get("pools")
+    is_count = type(count) is int and 0 <= count < 2**31
+    entries = pools if isinstance(pools, list) else []
+    return count if is_count else None, [each for each in entries if isinstance(each, dict)]
 
 
 def note_removed(cluster_id: int, names: Sequence[str]) -> None:
