@@ -61,6 +61,15 @@ def ensure_clusters(wanted: Sequence[WatchedCluster], *, now: datetime) -> list[
     return rows
 
 
+def watched_by_kubeconfig(path: str | None) -> WatchedCluster | None:
+    """The cluster that is watched by the current context of this file, as it was when the file could be read; the newest, if several are."""
+    rows = Cluster.objects.filter(
+        source=Source.KUBECONFIG, kubeconfig_path=path or "", is_watched=True
+    ).exclude(context="")
+    row = rows.order_by("-pk").first()
+    return WatchedCluster(row.name, Source.KUBECONFIG, target_of(row)) if row else None
+
+
 def _ensure_cluster(wanted: WatchedCluster, *, now: datetime) -> Cluster:
     fields = {
         "source": wanted.source,

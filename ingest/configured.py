@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -32,10 +33,16 @@ class Configuration(Protocol):
         """Where the bundled cluster is served, if it is."""
 
 
-def configured_clusters(configuration: Configuration) -> list[WatchedCluster] | None:
+Known = Callable[[str | None], WatchedCluster | None]
+"""What a kubeconfig, by its path, meant when it could be read; None: it never could."""
+
+
+def configured_clusters(
+    configuration: Configuration, *, known: Known = lambda _path: None
+) -> list[WatchedCluster] | None:
     """None when nothing is named and nothing answers: then whatever was watched stays so."""
     if configuration.clusters and not configuration.simulated:
-        return _distinct([_named(text) for text in configuration.clusters])
+        return _distinct([_named(text, known=known) for text in configuration.clusters])
     if configuration.simulator_url:
         target = Target("url", url=configuration.simulator_url)
         return [WatchedCluster("simulated", Source.SIMULATED, target)]
@@ -46,28 +53,31 @@ def configured_clusters(configuration: Configuration) -> list[WatchedCluster] | 
         return None
     if default.kind == "in_cluster":
         return [WatchedCluster("in-cluster", Source.IN_CLUSTER, default)]
-    return [_of_kubeconfig(default.path)]
+    return [_of_kubeconfig(default.path, known=known)]
 
 
-def _named(text: str) -> WatchedCluster:
+def _named(text: str, *, known: Known) -> WatchedCluster:
     path = Path(text).expanduser()
     # Contexts may have slashes in their names too, but none begins like a path.
     if path.is_file() or text.startswith(("/", "./", "../", "~")):
-        return _of_kubeconfig(str(path))
+        return _of_kubeconfig(str(path), known=known)
     return WatchedCluster(text, Source.KUBECONFIG, Target("kubeconfig", context=text))
 
 
-def _of_kubeconfig(path: str | None) -> WatchedCluster:
-    """The current context of a file. A file that cannot be read is watched all the same: its cluster's page says why."""
+def _of_kubeconfig(path: str | None, *, known: Known) -> WatchedCluster:
+    """The current context of a file. A file that cannot be read is watched all the same: its cluster's page says why.
+
+    It may be in the middle of being written, so it goes on meaning what it meant.
+    """
     try:
         current = [context.name for context in contexts(path) if context.is_current]
     except KubeFailure:
+        if before := known(path):
+            return before
         current = []
-    name = current[0] if current else path or "kubeconfig"
     context = current[0] if current else None
-    return WatchedCluster(
-        name, Source.KUBECONFIG, Target("kubeconfig", path=path, context=context)
-    )
+    target = Target("kubeconfig", path=path, context=context)
+    return WatchedCluster(context or path or "kubeconfig", Source.KUBECONFIG, target)
 
 
 def _distinct(clusters: Sequence[WatchedCluster]) -> list[WatchedCluster]:

@@ -314,7 +314,7 @@ def _readers(
 
 def ensure_clusters(configuration: Configuration, *, now: datetime) -> list[int]:
     """Watch what the configuration means; returns the ids of all watched clusters."""
-    wanted = configured_clusters(configuration)
+    wanted = configured_clusters(configuration, known=clusters.watched_by_kubeconfig)
     if wanted is not None:
         clusters.ensure_clusters(wanted, now=now)
     return list(

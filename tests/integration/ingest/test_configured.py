@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from clusters.choices import Source
+from clusters.models import Cluster
 from clusters.services import WatchedCluster
 from ingest.configured import configured_clusters
+from ingest.services import ensure_clusters
 from kube.targets import Target
+from tests.factories.clusters import NOON
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,4 +91,25 @@ def test_configured_clusters_missing_file_stays_a_file_and_is_no_context(tmp_pat
     assert found == [
         WatchedCluster(missing, Source.KUBECONFIG, Target("kubeconfig", path=missing)),
         WatchedCluster("team/east", Source.KUBECONFIG, Target("kubeconfig", context="team/east")),
+    ]
+
+
+@pytest.mark.django_db
+def test_file_that_cannot_be_read_for_a_moment_goes_on_meaning_what_it_meant(
+    tmp_path: Path,
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text(KUBECONFIG.format(name="prod"))
+    second.write_text(KUBECONFIG.format(name="prod"))
+    configured: Any = Configured(clusters=(str(first), str(second)))
+    before = ensure_clusters(configured, now=NOON)
+
+    first.write_text("{")
+    while_written = ensure_clusters(configured, now=NOON)
+
+    rows = Cluster.objects.order_by("pk").values_list("name", "kubeconfig_path", "context")
+    assert while_written == before
+    assert list(rows) == [
+        ("prod", str(first), "prod"),
+        (f"prod ({second})", str(second), "prod"),
     ]
