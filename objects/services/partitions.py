@@ -37,7 +37,10 @@ LOG: Final = (Partitioned("objects_objectevent"), Partitioned("objects_checkpoin
 
 
 def ensure_partitions(tables: Sequence[Partitioned], *, now: datetime) -> list[str]:
-    """Make what is missing from yesterday to seven days ahead; returns the names of those made. One query when none is."""
+    """Make what is missing from yesterday to seven days ahead; returns the names of those made. One query when none is.
+
+    Each is made by itself and attached then, which neither waits for those who read the table nor makes anybody wait.
+    """
     wanted = {
         _name(table, start): (table, start) for table in tables for start in _starts(table, now)
     }
@@ -50,8 +53,9 @@ def ensure_partitions(tables: Sequence[Partitioned], *, now: datetime) -> list[s
             missing -= _existing(cursor, list(wanted))
             for name in sorted(missing):
                 table, start = wanted[name]
+                cursor.execute(f"CREATE TABLE {name} (LIKE {table.table} INCLUDING ALL)")
                 cursor.execute(
-                    f"CREATE TABLE {name} PARTITION OF {table.table}"
+                    f"ALTER TABLE {table.table} ATTACH PARTITION {name}"
                     f" FOR VALUES FROM ('{start.isoformat()}') TO ('{_end(table, start).isoformat()}')"
                 )
     return sorted(missing)

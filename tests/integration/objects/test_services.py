@@ -452,6 +452,17 @@ def set_timeouts(*, statement: str, lock: str) -> None:
         cursor.execute(f"SET lock_timeout = '{lock}'; SET statement_timeout = '{statement}'")
 
 
+def test_partitions_are_made_while_somebody_reads(
+    far_off: datetime, reader: psycopg.Connection[Any]
+) -> None:
+    reader.execute("SELECT FROM objects_objectevent")
+    set_timeouts(statement="2s", lock="400ms")
+
+    made = ensure_partitions(LOG, now=far_off)
+
+    assert len(made) == 2 * 9
+
+
 def test_pack_partitions_leaves_what_is_being_read_to_the_next_time(
     far_off: datetime, reader: psycopg.Connection[Any]
 ) -> None:
