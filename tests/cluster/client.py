@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import Message
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 Document = dict[str, Any]
 Documents = list[Document]
@@ -119,6 +119,15 @@ def wait_for(check: Callable[[], T | None], *, what: str, seconds: float = 20) -
     return value
 
 
+# What a connection says that its server has closed; which of them depends on how far either side was with it.
+_CLOSED: Final = (
+    http.client.RemoteDisconnected,
+    ConnectionError,
+    ssl.SSLEOFError,
+    ssl.SSLZeroReturnError,
+)
+
+
 class _Kept:
     """A connection that is used again and again: each handshake costs both sides more than most requests."""
 
@@ -181,7 +190,7 @@ class Client:
             self._own.kept = None
             try:
                 answer = kept.exchange(method, full_path, content, all_headers, timeout)
-            except (http.client.RemoteDisconnected, ConnectionError):
+            except _CLOSED:
                 if kept.is_new:
                     raise
                 # The server has closed it meanwhile, before it took the request.
