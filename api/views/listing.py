@@ -22,7 +22,7 @@ from api.parameters import DEFAULT_LIMIT, Parameters, filter_values
 from api.query_parameters import PAGING, filter_parameters, order_parameter
 from api.renderers import CSVText, JSONText
 from api.views.base import SnapshotView
-from clusters.views.narrowing import unfiltered_count
+from clusters.views.narrowing import kind_behind, unfiltered_count
 from dra import shapes
 from ui.listing import Listing
 from ui.moments import AT, moment_text
@@ -68,6 +68,11 @@ class ListView(SnapshotView, Generic[M]):
         """The rows of one page; what they need beside themselves is read for all of them at once."""
         return [self.shape(row, coverage, links) for row in rows]
 
+    def is_known(self, coverage: Coverage) -> bool:
+        """Whether what there is was read of any of the clusters, so that none is none."""
+        kind = kind_behind(self.listing)
+        return any(kind in fresh.read_at for fresh in coverage.freshness.values())
+
     def also(self, coverage: Coverage) -> Sequence[Any]:
         """What else the ETag names, where the revision of clusters does not cover it."""
         del coverage
@@ -104,10 +109,15 @@ class ListView(SnapshotView, Generic[M]):
         )
         if is_csv:
             return self._csv(request, iter(page.rows), coverage=coverage, also=also)
-        count = self.listing.count(snapshot, wanted) if self.listing.count else rows.count()
+        count, total = None, None
+        if page.rows or self.is_known(coverage):
+            count = self.listing.count(snapshot, wanted) if self.listing.count else rows.count()
+            total = unfiltered_count(
+                self.listing, snapshot, wanted, clusters=clusters, count=count
+            )
         body = self.page(
             count=count,
-            total=unfiltered_count(self.listing, snapshot, wanted, clusters=clusters, count=count),
+            total=total,
             next=_link(request, page.next_cursor, snapshot.at),
             previous=_link(request, page.previous_cursor, snapshot.at),
             stale=coverage.is_stale(),

@@ -86,6 +86,11 @@ class ClusterList(ListView[Cluster]):
     def shape(self, row: Cluster, coverage: Coverage, links: Links) -> shapes.Cluster:
         return cluster_rows.cluster(row, coverage, links)
 
+    def is_known(self, coverage: Coverage) -> bool:
+        """Nothing has to be read to know which clusters are watched."""
+        del coverage
+        return True
+
     def also(self, coverage: Coverage) -> Sequence[Any]:
         """How far a cluster was read, and when it was asked what it serves, goes on without a new revision."""
         return [

@@ -13,11 +13,9 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from clusters import registry
 from clusters.views.emptiness import Emptiness, emptiness, no_such_cluster
 from clusters.views.live import Live, LivePage, live_page
-from clusters.views.narrowing import culprits, unfiltered_count
-from kube.kinds import RESOURCE_SLICE
+from clusters.views.narrowing import culprits, kind_behind, unfiltered_count
 from ui.lists import CURSOR, SORT, Choice, Column, Export, Filter, ListView, list_view
 from ui.paging import InvalidCursor, Page, keyset_page
 from ui.parameters import Parameter, Refusal
@@ -201,9 +199,7 @@ def _why_empty(shown: _Shown[M, W], scope: Scope, frame: ListView) -> Emptiness:
         return Emptiness("no-match", shown.listing.noun, culprits=emptying, total=frame.total)
     if shown.why_empty:
         return shown.why_empty(scope)
-    is_kind = registry.watched_kind(shown.listing.subject) is not None
-    kind = shown.listing.subject if is_kind else RESOURCE_SLICE.name
-    return emptiness(scope, noun=shown.listing.noun, kind=kind)
+    return emptiness(scope, noun=shown.listing.noun, kind=kind_behind(shown.listing))
 
 
 def _rows(

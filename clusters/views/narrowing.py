@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.db.models import IntegerField, Model, Value
 from django.http import QueryDict
 
+from clusters import registry
+from kube.kinds import RESOURCE_SLICE
 from ui.parameters import Flag
 
 if TYPE_CHECKING:
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=Model)
 W = TypeVar("W")
+
+
+def kind_behind(listing: Listing[Any, Any]) -> str:
+    """The kind that has to be read so that the list has anything; what has no kind of its own is made of slices."""
+    is_kind = registry.watched_kind(listing.subject) is not None
+    return listing.subject if is_kind else RESOURCE_SLICE.name
 
 
 def unfiltered_count(

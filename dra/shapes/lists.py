@@ -21,11 +21,17 @@ PageUrl = Annotated[str | None, Meta(examples=[_NEXT], extra_json_schema={"forma
 class Page(Struct, Generic[T], frozen=True, kw_only=True):
     """One page of a list."""
 
-    count: Annotated[Count, Meta(description="How many match, on all pages.", examples=[128])]
+    count: Annotated[
+        Count | None,
+        Meta(
+            description="How many match, on all pages; null: it was read of none of the clusters asked for.",
+            examples=[128],
+        ),
+    ]
     total: Annotated[
         Count | None,
         Meta(
-            description="How many there are without any filter but `cluster`; null: what is asked for is not among them, as pools that have vanished.",
+            description="How many there are without any filter but `cluster`; null: as for `count`, or what is asked for is not among them, as pools that have vanished.",
             examples=[2500],
         ),
     ]

@@ -507,8 +507,6 @@ def test_list_of_a_cluster_that_is_not_there_is_refused_with_those_that_are(
     "query",
     [
         "q=%22unclosed",
-        "q=>=",
-        "attribute=!=",
         "attribute=index>=999999999999999999",
         'attribute=a"]%5Cu0000=1',
         "capacity=memory>=-1",
@@ -521,6 +519,16 @@ def test_list_with_an_odd_value_is_answered(get: Any, query: str) -> None:
     api_rows.device(api_rows.pool(api_rows.cluster()))
 
     assert get(f"devices/?{query}")["count"] in {0, 1}
+
+
+@pytest.mark.parametrize("query", ["q=>=", "attribute=!=", "q=memory%20>=%2040Gi"])
+def test_comparison_without_a_name_is_refused(refused: Any, query: str) -> None:
+    status, problem = refused(f"devices/?{query}")
+
+    assert (status, [each["parameter"] for each in problem["errors"]]) == (
+        400,
+        [query.partition("=")[0]],
+    )
 
 
 def known_as_of(cluster: str, observed_at: str | None, *, is_stale: bool) -> dict[str, Any]:
@@ -565,6 +573,32 @@ def test_list_says_which_clusters_are_stale(
     expected = [{**each, "cluster_id": ids[each["cluster"]]} for each in freshness]
     assert (body["stale"], body["freshness"]) == (is_stale, expected)
     assert answer["Dradash-Stale"] == str(is_stale).lower()
+
+
+@pytest.mark.parametrize(
+    ("address", "count"),
+    [
+        ("pools/", 0),
+        ("pools/?cluster=fresh", 0),
+        ("pools/?cluster=never", None),
+        ("resource-slices/?cluster=never", None),
+        # Slices were read, classes were not.
+        ("device-classes/", None),
+    ],
+)
+def test_count_is_null_where_nothing_was_read(get: Any, address: str, count: int | None) -> None:
+    api_rows.cluster("fresh")
+    api_rows.cluster("never", synced_at=None)
+
+    body = get(address)
+
+    assert (body["count"], body["total"], body["results"]) == (count, count, [])
+
+
+def test_clusters_are_counted_whatever_was_read_of_them(get: Any) -> None:
+    api_rows.cluster("never", synced_at=None)
+
+    assert get("clusters/")["count"] == 1
 
 
 @pytest.mark.usefixtures("soon")

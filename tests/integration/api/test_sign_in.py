@@ -134,7 +134,7 @@ def test_session_of_the_pages_signs_in(user: User) -> None:
     client = Client()
     client.force_login(user)
 
-    assert client.get("/api/v1/pools/").json()["count"] == 0
+    assert client.get("/api/v1/pools/").json()["results"] == []
 
 
 def test_use_of_a_token_is_written_once_a_minute(user: User) -> None:
