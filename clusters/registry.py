@@ -42,6 +42,8 @@ class WatchedKind:
     kind: Kind
     record: Record | None = None
     """None: its objects are in the log and nowhere else."""
+    tables: Sequence[Any] = ()
+    """The derived tables that rest on it, each a `VersionedTable` of `objects`: what retention and upkeep go by."""
     record_version: int = 1
     """Raised when `record` makes other rows of the same objects: what is stored is then recorded anew."""
     are_figures_made_of_it: bool = False

@@ -5,7 +5,7 @@ v1alpha3 and v1beta1 wrap a device in `basic`; v1beta2 and v1 do not. Each form 
 signature, so that a caller may choose by kind; only slices differ by version.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
@@ -22,12 +22,10 @@ from dra.values import (
     CounterSet,
     CounterUse,
     Device,
-    DeviceClass,
     DeviceKey,
     DeviceName,
     DeviceSelector,
     DriverName,
-    Node,
     NodeSelection,
     PoolName,
     Problem,
@@ -40,14 +38,6 @@ from dra.values import (
 
 T = TypeVar("T")
 
-NODE_FACTS: Final = (
-    "architecture",
-    "containerRuntimeVersion",
-    "kernelVersion",
-    "kubeletVersion",
-    "operatingSystem",
-    "osImage",
-)
 _SCALARS: Final[Mapping[str, type]] = {"int": int, "bool": bool, "string": str, "version": str}
 _LISTS: Final[Mapping[str, type]] = {"ints": int, "bools": bool, "strings": str, "versions": str}
 _DEVICE_FIELDS: Final = frozenset({
@@ -141,92 +131,12 @@ def parse_taint_rule(obj: Any, *, api_version: str = "") -> Parsed[TaintRule]:
         name=name,
         uid=metadata.text("uid") or "",
         selector=_device_selector(selector) if isinstance(selected, dict) else None,
-        taint=_taint(spec.child("taint"), rule=name),
+        taint=read_taint(spec.child("taint"), rule=name),
         has_unknown_selector_fields=not _SELECTOR_FIELDS.issuperset(selector.raw),
         resource_version=metadata.text("resourceVersion") or "",
         problems=tuple(problems),
     )
     return Parsed(rule, tuple(problems))
-
-
-def parse_device_class(obj: Any, *, api_version: str = "") -> Parsed[DeviceClass]:
-    """Read a DeviceClass."""
-    problems: list[Problem] = []
-    fields = Fields(obj, path="", problems=problems)
-    metadata, spec = fields.child("metadata"), fields.child("spec")
-    name = metadata.text("name")
-    if not name:
-        return unidentified(problems, kind="DeviceClass", missing="metadata.name")
-    drivers = [item.child("opaque").text("driver") for item in spec.children("config")]
-    device_class = DeviceClass(
-        name=name,
-        uid=metadata.text("uid") or "",
-        created_at=metadata.text("creationTimestamp"),
-        selectors=tuple(_expressions(spec)),
-        extended_resource_name=spec.text("extendedResourceName") or None,
-        config_drivers=tuple(dict.fromkeys(driver for driver in drivers if driver)),
-        problems=tuple(problems),
-    )
-    return Parsed(device_class, tuple(problems))
-
-
-def parse_node(obj: Any, *, api_version: str = "") -> Parsed[Node]:
-    """Read a Node."""
-    problems: list[Problem] = []
-    fields = Fields(obj, path="", problems=problems)
-    metadata, spec, status = fields.child("metadata"), fields.child("spec"), fields.child("status")
-    name = metadata.text("name")
-    if not name:
-        return unidentified(problems, kind="Node", missing="metadata.name")
-    ready = _ready_condition(status)
-    known = {"True": True, "False": False}
-    node = Node(
-        name=name,
-        uid=metadata.text("uid") or "",
-        is_ready=known.get(ready.text("status") or ""),
-        created_at=metadata.text("creationTimestamp"),
-        ready_reason=ready.text("reason") or "",
-        ready_message=ready.text("message") or "",
-        is_unschedulable=spec.known_flag("unschedulable"),
-        labels=_texts(metadata.child("labels")),
-        taints=tuple(_taint(item) for item in spec.children("taints")),
-        addresses=tuple(
-            (item.text("type") or "", item.text("address") or "")
-            for item in status.children("addresses")
-        ),
-        facts=_node_facts(status.child("nodeInfo")),
-        problems=tuple(problems),
-    )
-    return Parsed(node, tuple(problems))
-
-
-def _ready_condition(status: Fields) -> Fields:
-    """The condition Ready; an empty one where there is none."""
-    ready = (item for item in status.children("conditions") if item.text("type") == "Ready")
-    return next(ready, Fields(None, path="", problems=status.problems))
-
-
-def _node_facts(node_info: Fields) -> dict[str, str]:
-    facts = {name: node_info.text(name) for name in NODE_FACTS}
-    return {name: text for name, text in facts.items() if text}
-
-
-def _texts(fields: Fields) -> dict[str, str]:
-    texts = {name: fields.text(name) for name in fields.raw if isinstance(name, str)}
-    return {name: text for name, text in texts.items() if text is not None}
-
-
-def _expressions(spec: Fields) -> Iterator[str | None]:
-    """None, with a problem, for a selector that is no CEL expression: the class has fewer devices than the others say."""
-    for item in spec.slots("selectors"):
-        yield None if item is None else _expression(item.child("cel"))
-
-
-def _expression(cel: Fields) -> str | None:
-    expression = cel.text("expression")
-    if expression is None and not cel.has("expression"):
-        cel.complain(f"{cel.path}.expression", expected="text", found=None)
-    return expression
 
 
 def unidentified(problems: Sequence[Problem], *, kind: str, missing: str) -> Parsed[Any]:
@@ -263,7 +173,7 @@ def _device(fields: Fields, *, is_flat: bool) -> Device | None:
         attributes=_attributes(body) if "attributes" in raw else {},
         capacity=_capacities(body) if "capacity" in raw else {},
         consumes_counters=tuple(_counter_use(item) for item in body.children("consumesCounters")),
-        taints=tuple(_taint(item) for item in body.children("taints")),
+        taints=tuple(read_taint(item) for item in body.children("taints")),
         node=_device_node(body),
         allows_multiple_allocations=body.flag("allowMultipleAllocations"),
         binds_to_node=body.flag("bindsToNode"),
@@ -363,7 +273,8 @@ def _counters(fields: Fields) -> dict[str, Quantity]:
     return counters
 
 
-def _taint(fields: Fields, *, rule: str | None = None) -> Taint:
+def read_taint(fields: Fields, *, rule: str | None = None) -> Taint:
+    """A taint of a device, or of a node, which has the same fields."""
     return Taint(
         key=fields.text("key") or "",
         value=fields.text("value") or "",

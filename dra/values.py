@@ -231,46 +231,6 @@ class TaintRule:
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceClass:
-    """A DeviceClass: a device is of it if every selector is true of the device."""
-
-    name: str
-    uid: str
-    created_at: str | None = None
-    """As the server wrote it; so are all times here."""
-    selectors: tuple[str | None, ...] = ()
-    """CEL expressions; None: one that could not be read."""
-    extended_resource_name: str | None = None
-    """By which containers ask for devices of it without a claim of their own."""
-    config_drivers: tuple[str, ...] = ()
-    """Drivers that the class has configuration for, each once."""
-    problems: tuple[Problem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A node: whether pods may run there, and what tells it apart from others."""
-
-    name: str
-    uid: str
-    is_ready: bool | None
-    """None while its kubelet has not said, or has fallen silent."""
-    created_at: str | None = None
-    ready_reason: str = ""
-    ready_message: str = ""
-    """Of the condition Ready, in the words of whoever wrote it."""
-    is_unschedulable: bool | None = False
-    """Cordoned; None: that could not be read."""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    taints: tuple[Taint, ...] = ()
-    addresses: tuple[tuple[str, str], ...] = ()
-    """Type and address: ("InternalIP", "10.0.0.1")."""
-    facts: Mapping[str, str] = field(default_factory=dict)
-    """What its nodeInfo says of software and hardware, by the names there."""
-    problems: tuple[Problem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class CounterLeft:
     """One shared counter of a pool: `left` after what allocated devices draw, never below zero. None is unknown."""
 

@@ -21,10 +21,10 @@ from objects.services.partitions import (
     ensure_partitions,
     pack_partitions,
 )
+from objects.services.versions import closed_versions
 from pools.models import PoolStatusRequest
 from pools.services import rollups
 from pools.services.keeping import remove_vanished
-from pools.services.tables import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ class Retention(Protocol):
 
 def keep_storage(retention: Retention, *, now: datetime) -> None:
     """Everything that keeps the storage in shape; each step may be repeated, and one cluster's trouble is its own."""
-    ensure_partitions([*LOG, *VERSIONS, *rollups.SAMPLES, *rollups.HOURS], now=now)
+    ensure_partitions([*LOG, *closed_versions(), *rollups.SAMPLES, *rollups.HOURS], now=now)
     for cluster_id in Cluster.objects.order_by("pk").values_list("pk", flat=True):
         _keep_cluster(cluster_id, now=now)
     _drop_old(retention, now=now)
@@ -69,7 +69,7 @@ def _keep_cluster(cluster_id: int, *, now: datetime) -> None:
 
 
 def _pack(*, now: datetime) -> None:
-    packed = pack_partitions([*LOG, *VERSIONS, *rollups.SAMPLES, *rollups.HOURS], now=now)
+    packed = pack_partitions([*LOG, *closed_versions(), *rollups.SAMPLES, *rollups.HOURS], now=now)
     if packed:
         log.info("packed partitions", names=packed)
 
@@ -93,7 +93,7 @@ def _delete(rows: QuerySet[Any], *, subject: str) -> None:
 def _drop_old(retention: Retention, *, now: datetime) -> None:
     oldest = now - timedelta(days=retention.retention_days)
     oldest_rollup = now - timedelta(days=retention.rollup_retention_days)
-    dropped = drop_partitions([*LOG, *VERSIONS, *rollups.SAMPLES], before=oldest)
+    dropped = drop_partitions([*LOG, *closed_versions(), *rollups.SAMPLES], before=oldest)
     dropped += drop_partitions(rollups.HOURS, before=oldest_rollup)
     old_requests = PoolStatusRequest.objects.filter(created_at__lt=oldest, is_removed=True)
     _delete(old_requests, subject=RESOURCE_POOL_STATUS_REQUEST.name)

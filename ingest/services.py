@@ -37,9 +37,9 @@ from kube.failures import KubeFailure
 from kube.kinds import KINDS
 from objects.services.partitions import LOG, ensure_partitions
 from objects.services.staging import open_cursor
+from objects.services.versions import closed_versions
 from pools.services import derive
 from pools.services.rollups import HOURS, SAMPLES
-from pools.services.tables import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -126,7 +126,7 @@ def clusters_in_sync() -> set[int]:
 
 def _sync(cluster: Cluster, *, seconds: float, clock: Callable[[], datetime]) -> SyncResult:
     now = clock()
-    ensure_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=now)
+    ensure_partitions([*LOG, *closed_versions(), *SAMPLES, *HOURS], now=now)
     try:
         connection, is_new = connections.connection_to(cluster)
         recognition = _Recognition(cluster.pk, connection, clock)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from dra.parsing import NODE_FACTS
+from dra.nodes import NODE_FACTS
 from kube.kept import ItemsOfType, Kept
 
 DRA_GROUP: Final = "resource.k8s.io"

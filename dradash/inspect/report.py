@@ -7,10 +7,10 @@ from typing import Any
 from msgspec import Struct
 
 from dra import shapes
+from dra.device_classes import parse_device_class
 from dra.findings import UNPUBLISHED
 from dra.parsing import (
     Parsed,
-    parse_device_class,
     parse_resource_claim,
     parse_resource_slice,
     parse_taint_rule,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from clusters.registry import watched_kinds
 from objects.services.partitions import Partitioned
 from objects.services.staging import Cursor, copy_rows, stage_rows
 
@@ -61,6 +62,16 @@ class VersionedTable:
             "since",
             *(("vanished_at",) if self.keeps_gone else ()),
         )
+
+
+def versioned_tables() -> tuple[VersionedTable, ...]:
+    """All that the declared kinds keep."""
+    return tuple(dict.fromkeys(table for kind in watched_kinds() for table in kind.tables))
+
+
+def closed_versions() -> tuple[Partitioned, ...]:
+    """Where the past of each of them is."""
+    return tuple(table.partitions for table in versioned_tables())
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from dra.parsing import parse_device_class
+from dra.device_classes import DeviceClass, parse_device_class
 from objects.services.staging import as_jsonb, as_text
-from pools.services.named_objects import NamedObjects
-from pools.services.tables import DEVICE_CLASSES
+from pools.services.named_objects import NamedObjects, named_table
 
-if TYPE_CHECKING:
-    from dra.values import DeviceClass
+_TABLE: Final = named_table(
+    "pools_deviceclass",
+    own={
+        "selectors": "jsonb",
+        "extended_resource_name": "text",
+        "config_drivers": "jsonb",
+    },
+)
 
 
 def _own_values(device_class: DeviceClass) -> tuple[Any, ...]:
@@ -21,6 +26,4 @@ def _own_values(device_class: DeviceClass) -> tuple[Any, ...]:
     )
 
 
-DEVICE_CLASS_ROWS: Final = NamedObjects(
-    DEVICE_CLASSES, parse=parse_device_class, own_values=_own_values
-)
+DEVICE_CLASS_ROWS: Final = NamedObjects(_TABLE, parse=parse_device_class, own_values=_own_values)

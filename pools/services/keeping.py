@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 
 from objects.services.staging import open_cursor
-from objects.services.versions import remove_gone
-from pools.services.tables import DEVICE_USES, POOLS, PUBLISHED_DEVICES, TABLES
+from objects.services.versions import VersionedTable, remove_gone, versioned_tables
+from pools.services.tables import DEVICE_USES, POOLS, PUBLISHED_DEVICES
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-# Devices before what is kept for them, and before their pools; of the others the order does not matter.
-_REMOVED: Final = (
-    PUBLISHED_DEVICES,
-    *(table for table in TABLES if table.keeps_gone and table is not PUBLISHED_DEVICES),
-)
 _IS_NAMED: Final = {
     POOLS.name: """
     EXISTS (SELECT FROM pools_publisheddevice o WHERE o.cluster_id = t.cluster_id AND o.pool_id = t.id)
@@ -40,5 +35,11 @@ def remove_vanished(cluster_id: int, *, before: datetime) -> int:
             remove_gone(
                 cursor, table, cluster_id, before=before, unless=_IS_NAMED.get(table.name, "false")
             )
-            for table in _REMOVED
+            for table in _tables()
         )
+
+
+def _tables() -> list[VersionedTable]:
+    """Devices before what is kept for them, and before their pools; of the others the order does not matter."""
+    tables = [table for table in versioned_tables() if table.keeps_gone]
+    return sorted(tables, key=lambda table: table is not PUBLISHED_DEVICES)

@@ -13,12 +13,25 @@ from objects.services.staging import Cursor, as_jsonb, as_text
 from objects.services.versions import RowsWhere, VersionedTable, merge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dra.parsing import Parsed
     from dra.values import PoolKey
     from objects.services.changes import RowChanges
     from objects.services.log import ObjectChange
+
+
+def named_table(name: str, own: Mapping[str, str]) -> VersionedTable:
+    """A table of such rows: what all of them have, and the kind's own values with their Postgres types."""
+    common = {"object_id": "int8", "uid": "text", "created_at": "timestamptz", "problems": "jsonb"}
+    return VersionedTable(
+        name,
+        key={"name": "text"},
+        values={**common, **own},
+        has_first_seen=True,
+        # What it was when it went stays readable.
+        gone={},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +42,7 @@ class NamedObjects:
     parse: Callable[[Any], Parsed[Any]]
     """To a value of the core, or to None where even its name cannot be read."""
     own_values: Callable[[Any], tuple[Any, ...]]
-    """Of such a value, those of the table's values that only this kind has."""
+    """Of such a value, the table's own values."""
 
     def record(
         self,

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from dra.parsing import parse_node
+from dra.nodes import Node, parse_node
 from objects.services.staging import as_jsonb, as_text
-from pools.services.named_objects import NamedObjects
-from pools.services.tables import NODES
+from pools.services.named_objects import NamedObjects, named_table
 
-if TYPE_CHECKING:
-    from dra.values import Node
+_TABLE: Final = named_table(
+    "pools_node",
+    own={
+        "is_ready": "bool",
+        "ready_reason": "text",
+        "ready_message": "text",
+        "is_unschedulable": "bool",
+        "labels": "jsonb",
+        "taints": "jsonb",
+        "addresses": "jsonb",
+        "facts": "jsonb",
+    },
+)
 
 
 def _own_values(node: Node) -> tuple[Any, ...]:
@@ -36,4 +46,4 @@ def _own_values(node: Node) -> tuple[Any, ...]:
     )
 
 
-NODE_ROWS: Final = NamedObjects(NODES, parse=parse_node, own_values=_own_values)
+NODE_ROWS: Final = NamedObjects(_TABLE, parse=parse_node, own_values=_own_values)

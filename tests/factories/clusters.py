@@ -10,8 +10,8 @@ from clusters.choices import Source
 from clusters.models import Revision
 from kube.targets import Target
 from objects.services.partitions import LOG, ensure_partitions
+from objects.services.versions import closed_versions
 from pools.services.rollups import HOURS, SAMPLES
-from pools.services.tables import VERSIONS
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -25,7 +25,7 @@ def revisions(of: Cluster) -> dict[str, int]:
 
 def watched_cluster(name: str = "one", *, now: datetime = NOON) -> Cluster:
     """A cluster with its kinds, and partitions around `now`."""
-    ensure_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=now)
+    ensure_partitions([*LOG, *closed_versions(), *SAMPLES, *HOURS], now=now)
     wanted = services.WatchedCluster(
         name, Source.SIMULATED, Target("url", url="http://127.0.0.1:1")
     )

@@ -13,10 +13,10 @@ from clusters.models import Cluster
 from ingest import keeping, leases, services
 from objects.models import Checkpoint, KubeObject, ObjectEvent
 from objects.services.partitions import LOG, ensure_partitions, pack_partitions
+from objects.services.versions import closed_versions
 from pools.choices import Outcome
 from pools.models import PoolHour, PoolSample, PoolStatusRequest
 from pools.services.rollups import HOURS, SAMPLES
-from pools.services.tables import VERSIONS
 from tests.factories import kube
 from tests.factories.clusters import revisions
 
@@ -84,7 +84,7 @@ def refused_checkpoints(cluster: Cluster) -> Iterator[None]:
 @pytest.mark.usefixtures("every_write_raises_its_revision")
 def test_keep_storage_writes_checkpoints_and_hours(cluster: Cluster, read_at: datetime) -> None:
     later = read_at + timedelta(hours=2)
-    ensure_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=later)
+    ensure_partitions([*LOG, *closed_versions(), *SAMPLES, *HOURS], now=later)
 
     keeping.keep_storage(Kept(30, 400), now=later)
 
@@ -105,7 +105,7 @@ def test_keep_storage_drops_what_is_too_old_and_still_knows_what_is_live(
         is_removed=True,
     )
     later = read_at + timedelta(days=40)
-    ensure_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=later)
+    ensure_partitions([*LOG, *closed_versions(), *SAMPLES, *HOURS], now=later)
 
     keeping.keep_storage(Kept(30, 400), now=later)
 
@@ -120,11 +120,11 @@ def test_keep_storage_drops_what_is_too_old_and_still_knows_what_is_live(
 def test_keep_storage_packs_days_that_are_over(cluster: Cluster, read_at: datetime) -> None:
     later = read_at + timedelta(days=2)
     events = ObjectEvent.objects.filter(cluster=cluster).count()
-    ensure_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=later)
+    ensure_partitions([*LOG, *closed_versions(), *SAMPLES, *HOURS], now=later)
 
     keeping.keep_storage(Kept(30, 400), now=later)
 
-    assert pack_partitions([*LOG, *VERSIONS, *SAMPLES, *HOURS], now=later) == []
+    assert pack_partitions([*LOG, *closed_versions(), *SAMPLES, *HOURS], now=later) == []
     assert ObjectEvent.objects.filter(cluster=cluster).count() == events > 0
 
 

@@ -18,8 +18,8 @@ from kube.targets import Target
 from objects.choices import Op
 from objects.models import Body, KubeObject, ObjectEvent
 from objects.services.partitions import LOG, ensure_partitions
+from objects.services.versions import closed_versions
 from pools.models import DeviceClass
-from pools.services.tables import VERSIONS
 from tests.factories import kube
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def cursor_of(cluster: Cluster) -> str:
 
 def read(cluster: Cluster, simulator: Simulator, *, cursor: str = "") -> None:
     """One pass over the kind: everything of it if there is no cursor, a watch window from there if there is."""
-    ensure_partitions([*LOG, *VERSIONS], now=datetime.now(UTC))
+    ensure_partitions([*LOG, *closed_versions()], now=datetime.now(UTC))
     writer = Writer(
         cluster_id=cluster.pk,
         clock=lambda: datetime.now(UTC),

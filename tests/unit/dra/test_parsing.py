@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
+from dra.device_classes import DeviceClass, parse_device_class
+from dra.nodes import Node, parse_node
 from dra.parsing import (
     Parsed,
-    parse_device_class,
-    parse_node,
     parse_resource_claim,
     parse_resource_slice,
     parse_taint_rule,
@@ -20,12 +20,10 @@ from dra.values import (
     CounterSet,
     CounterUse,
     Device,
-    DeviceClass,
     DeviceKey,
     DeviceName,
     DeviceSelector,
     DriverName,
-    Node,
     NodeSelection,
     PoolName,
     RequestPolicy,

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import to_builtins
 
+from dra.device_classes import parse_device_class
+from dra.nodes import parse_node
 from dra.parsing import (
     Parsed,
-    parse_device_class,
-    parse_node,
     parse_resource_claim,
     parse_resource_slice,
     parse_taint_rule,

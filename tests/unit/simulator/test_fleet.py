@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from dra.device_classes import parse_device_class
+from dra.nodes import parse_node
 from dra.parsing import (
     Parsed,
-    parse_device_class,
-    parse_node,
     parse_resource_claim,
     parse_resource_slice,
     parse_taint_rule,
