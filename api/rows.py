@@ -9,7 +9,7 @@ from api.coverage import Coverage
 from api.links import Links
 from dra import series, shapes
 from pools import models
-from pools.choices import COUNTS
+from pools.choices import counts_of
 from pools.queries import History, HistoryPoint, PoolIds, capacity_of
 from ui.words import all_words_of, figure_of, reason_of, source_words, words_of
 
@@ -43,7 +43,7 @@ def pool(row: models.Pool, coverage: Coverage, links: Links) -> shapes.Pool:
 
 
 def device_counts(row: models.Pool) -> shapes.DeviceCounts:
-    return shapes.DeviceCounts(**{name: getattr(row, f"devices_{name}") for name in COUNTS})
+    return shapes.DeviceCounts(**counts_of(row))
 
 
 def device(row: models.Device, coverage: Coverage, links: Links) -> shapes.Device:

@@ -1,7 +1,8 @@
 from django.urls import path
 
 from api.renderers import OpenAPIYAML
-from api.views import details, device_classes, history, index, lists, nodes, schema
+from api.views import details, history, index, lists, objects, schema
+from pools.urls import OBJECT_PAGES
 
 app_name = "api"
 
@@ -16,14 +17,7 @@ urlpatterns = [
     path("docs/", schema.docs, name="docs"),
     path("clusters/", lists.ClusterList.as_view(), name="clusters"),
     path("clusters/<int:id>/", details.ClusterDetail.as_view(), name="cluster"),
-    path("device-classes/", device_classes.DeviceClassList.as_view(), name="device-classes"),
-    path(
-        "device-classes/<int:id>/",
-        device_classes.DeviceClassDetail.as_view(),
-        name="device-class",
-    ),
-    path("nodes/", nodes.NodeList.as_view(), name="nodes"),
-    path("nodes/<int:id>/", nodes.NodeDetail.as_view(), name="node"),
+    *(address for pages in OBJECT_PAGES for address in objects.addresses_of(pages.kind)),
     path("pools/", lists.PoolList.as_view(), name="pools"),
     path("pools/<int:id>/", details.PoolDetail.as_view(), name="pool"),
     path("pools/<int:id>/history/", history.PoolHistory.as_view(), name="pool-history"),

@@ -10,7 +10,7 @@ from django.core.cache import caches
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from clusters.choices import POOLS, Reach
 from clusters.queries import Freshness
@@ -25,6 +25,7 @@ from pools.queries import DriverFigures, PoolFilter, UnavailableDevices
 from pools.views.counted import counted, uncounted_words
 from pools.views.shared import ShownProblem, named_problems
 from ui.formatting import number
+from ui.frame import Entry
 
 # Problems and lost allocations that the page names; the lists behind it have them all.
 SHOWN = 8
@@ -96,7 +97,11 @@ class OverviewPage:
     problems_url: str
 
 
-@live_page(page="dashboard/overview.html", fragment="dashboard/_overview.html")
+@live_page(
+    page="dashboard/overview.html",
+    fragment="dashboard/_overview.html",
+    entry=Entry(gettext_lazy("Overview"), "overview", "o"),
+)
 def overview(request: HttpRequest, scope: Scope) -> Live:
     """The page; htmx gets what is live in it."""
     del request

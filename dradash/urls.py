@@ -7,6 +7,8 @@ urlpatterns = [
     path("accounts/login/", SignInView.as_view(), name="login"),
     path("accounts/logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("i18n/", include("django.conf.urls.i18n")),
+    # The navigation has its entries in this order.
+    path("", include("dashboard.urls")),
     path("clusters/", include("clusters.urls")),
     # The namespace is the version; links are made by the name of the app, `api:pools`.
     path("api/v1/", include("api.urls", namespace="v1")),
@@ -14,7 +16,6 @@ urlpatterns = [
     path("api/", include("api.missing_urls")),
     path("ui/", include("ui.urls")),
     path("", include("pools.urls")),
-    path("", include("dashboard.urls")),
 ]
 
 handler400 = "dradash.errors.bad_request"

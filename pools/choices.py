@@ -1,5 +1,6 @@
 from dataclasses import fields
 from enum import IntEnum
+from typing import Any, Protocol
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -8,6 +9,17 @@ from dra.values import DeviceCounts
 
 # Of a pool's devices, each a column after `devices_`.
 COUNTS = tuple(field.name for field in fields(DeviceCounts))
+
+
+class HasCounts(Protocol):
+    """A row that has the figures of a pool."""
+
+    devices_total: Any
+
+
+def counts_of(row: HasCounts) -> dict[str, Any]:
+    """Devices by state, as the API names them."""
+    return {name: getattr(row, f"devices_{name}") for name in COUNTS}
 
 
 class DeviceState(models.TextChoices):

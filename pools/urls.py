@@ -15,19 +15,16 @@ from pools.views import (
 
 app_name = "pools"
 
+# Kinds that are shown by their declaration; the API has the same.
+OBJECT_PAGES = (nodes.PAGES, device_classes.PAGES)
+
+# The navigation has its entries in this order.
 urlpatterns = [
     path("pools/", pool_list.pool_list, name="list"),
     path("pools/<int:pool_id>/", pool_detail.pool_detail, name="detail"),
     path("devices/", device_list.device_list, name="device_list"),
     path("devices/<int:device_id>/", device_detail.device_detail, name="device_detail"),
-    path("device-classes/", device_classes.device_class_list, name="device_class_list"),
-    path(
-        "device-classes/<int:class_id>/",
-        device_classes.device_class_detail,
-        name="device_class_detail",
-    ),
-    path("nodes/", nodes.node_list, name="node_list"),
-    path("nodes/<int:node_id>/", nodes.node_detail, name="node_detail"),
+    *(address for pages in OBJECT_PAGES for address in pages.addresses()),
     path("resource-slices/", slice_list.slice_list, name="slice_list"),
     path("resource-slices/<int:object_id>/", slice_detail.slice_detail, name="slice_detail"),
     path("pool-status-requests/", status_request_list.status_list, name="status_list"),

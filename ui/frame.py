@@ -1,13 +1,23 @@
 """What the frame around every page shows: navigation, the cluster chooser, freshness and banners."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final, Literal
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.http import QueryDict
-from django.urls import NoReverseMatch, reverse
+from django.urls import (
+    NoReverseMatch,
+    URLPattern,
+    URLResolver,
+    get_resolver,
+    get_script_prefix,
+    get_urlconf,
+    reverse,
+)
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -152,20 +162,20 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class NavItem:
-    """One entry of the navigation; `key` is pressed after `g`."""
+class Entry:
+    """The entry of a page in the navigation; `key` is pressed after `g`."""
 
     label: Promise | str
     icon: str
-    url_name: str
     key: str
+    group: Literal["fleet", "system"] = "fleet"
 
 
 @dataclass(frozen=True, slots=True)
 class NavLink:
-    """An entry that has a page."""
+    """An entry with the address of its page."""
 
-    item: NavItem
+    item: Entry
     url: str
     is_current: bool
 
@@ -178,28 +188,7 @@ class NavGroup:
     links: Sequence[NavLink]
 
 
-_ROOT: Final = "dashboard:overview"
-
-NAVIGATION: Final = (
-    (
-        _("Fleet"),
-        (
-            NavItem(_("Overview"), "overview", _ROOT, "o"),
-            NavItem(_("Pools"), "pools", "pools:list", "p"),
-            NavItem(_("Devices"), "devices", "pools:device_list", "d"),
-            NavItem(_("Nodes"), "nodes", "pools:node_list", "n"),
-            NavItem(_("Classes"), "classes", "pools:device_class_list", "l"),
-            NavItem(_("Resource slices"), "slices", "pools:slice_list", "s"),
-        ),
-    ),
-    (
-        _("System"),
-        (
-            NavItem(_("Clusters"), "clusters", "clusters:list", "c"),
-            NavItem(_("Pool status requests"), "requests", "pools:status_list", "r"),
-        ),
-    ),
-)
+_GROUPS: Final = {"fleet": _("Fleet"), "system": _("System")}
 
 
 def time_control(path: str, query: QueryDict) -> TimeControl | None:
@@ -220,13 +209,29 @@ def time_control(path: str, query: QueryDict) -> TimeControl | None:
 
 
 def navigation(*, path: str, cluster: str = "") -> tuple[NavGroup, ...]:
-    """Groups with the pages that exist; the chosen cluster goes along in every link."""
-    groups = []
-    for label, items in NAVIGATION:
-        links = tuple(link for item in items if (link := _link(item, path=path, cluster=cluster)))
-        if links:
-            groups.append(NavGroup(label, links))
-    return tuple(groups)
+    """The views that have an entry, in the order of their addresses; the chosen cluster goes along in every link."""
+    links: dict[str, list[NavLink]] = {}
+    for entry, url in _entries(get_urlconf() or settings.ROOT_URLCONF):
+        links.setdefault(entry.group, []).append(_link(entry, url, path=path, cluster=cluster))
+    return tuple(NavGroup(label, links[group]) for group, label in _GROUPS.items())
+
+
+@lru_cache(maxsize=1)
+def _entries(urlconf: str) -> tuple[tuple[Entry, str], ...]:
+    return tuple(_entries_among(get_resolver(urlconf).url_patterns, ()))
+
+
+def _entries_among(
+    patterns: Sequence[URLPattern | URLResolver], within: tuple[str, ...]
+) -> Iterator[tuple[Entry, str]]:
+    """Entries with the addresses of their pages; `within` names the apps that these patterns are of."""
+    for each in patterns:
+        if isinstance(each, URLResolver):
+            yield from _entries_among(
+                each.url_patterns, (*within, *filter(None, [each.namespace]))
+            )
+        elif entry := getattr(each.callback, "entry", None):
+            yield entry, reverse(":".join((*within, str(each.name))))
 
 
 def url_or_empty(name: str, *arguments: object) -> str:
@@ -237,11 +242,8 @@ def url_or_empty(name: str, *arguments: object) -> str:
         return ""
 
 
-def _link(item: NavItem, *, path: str, cluster: str) -> NavLink | None:
-    url = url_or_empty(item.url_name)
-    if not url:
-        return None
+def _link(entry: Entry, url: str, *, path: str, cluster: str) -> NavLink:
     # The overview is at the root, which is the start of every path.
-    is_current = path == url or (item.url_name != _ROOT and path.startswith(url))
+    is_current = path == url or (url != get_script_prefix() and path.startswith(url))
     query = f"?{urlencode({'cluster': cluster})}" if cluster else ""
-    return NavLink(item, f"{url}{query}", is_current)
+    return NavLink(entry, f"{url}{query}", is_current)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from django.utils.functional import Promise
 
     from clusters.views.frame import Scope
+    from ui.frame import Entry
     from ui.listing import Listing
 
 M = TypeVar("M", bound=Model)
@@ -97,12 +98,13 @@ def list_page(
     listing: Listing[M, W],
     content: Callable[[Asked[M, W]], Content],
     *,
+    entry: Entry,
     why_empty: Callable[[Scope], Emptiness] | None = None,
 ) -> LivePage[[]]:
-    """The view of a list. `why_empty` explains one that is empty without a filter."""
+    """The view of a list, with its entry in the navigation. `why_empty` explains one that is empty without a filter."""
     shown = _Shown(listing, content, why_empty)
 
-    @live_page(page="lists/page.html", fragment="lists/_list.html")
+    @live_page(page="lists/page.html", fragment="lists/_list.html", entry=entry)
     def view(request: HttpRequest, scope: Scope) -> Live:
         state = scope.state(listing.subject, *listing.also_subjects)
         return Live(state, lambda: {"page": _page(shown, request, scope)})

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
     from clusters.views.frame import Scope
+    from ui.frame import Entry
 
 P = ParamSpec("P")
 
@@ -47,8 +48,10 @@ class LivePage(Generic[P]):
         *,
         page: str,
         fragment: str,
+        entry: Entry | None = None,
     ) -> None:
         self._view = view
+        self.entry = entry
         self._page = page
         self._fragment = fragment
         update_wrapper(self, view)
@@ -88,11 +91,11 @@ class LivePage(Generic[P]):
 
 
 def live_page(
-    *, page: str, fragment: str
+    *, page: str, fragment: str, entry: Entry | None = None
 ) -> Callable[[Callable[Concatenate[HttpRequest, Scope, P], Live]], LivePage[P]]:
-    """The templates of a view: `page` for everyone, `fragment` for htmx."""
+    """The templates of a view: `page` for everyone, `fragment` for htmx; and its entry in the navigation."""
 
     def decorate(view: Callable[Concatenate[HttpRequest, Scope, P], Live]) -> LivePage[P]:
-        return LivePage(view, page=page, fragment=fragment)
+        return LivePage(view, page=page, fragment=fragment, entry=entry)
 
     return decorate

@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from clusters import queries, registry, services
@@ -21,6 +21,7 @@ from clusters.views.frame import Scope, grant_command, was_read
 from clusters.views.live import Live, live_page
 from kube.capabilities import Capabilities
 from kube.kinds import KINDS, NODE, Kind, plural_of
+from ui.frame import Entry
 from ui.snapshot import Snapshot
 from ui.words import gap_words, words_of
 
@@ -129,7 +130,11 @@ def _reaches(scope: Scope) -> list[tuple[object, ...]]:
     ]
 
 
-@live_page(page="clusters/list.html", fragment="clusters/_list.html")
+@live_page(
+    page="clusters/list.html",
+    fragment="clusters/_list.html",
+    entry=Entry(gettext_lazy("Clusters"), "clusters", "c", "system"),
+)
 def cluster_list(request: HttpRequest, scope: Scope) -> Live:
     """All clusters: is each reached, and how fresh is what we know of it?"""
     del request

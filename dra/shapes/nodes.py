@@ -6,8 +6,9 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from dra.shapes.lists import Page
-from dra.shapes.members import ClusterId, ClusterName, Driver, Id, Moment, PoolName, Url
-from dra.shapes.parts import DeviceCounts, Problems
+from dra.shapes.members import Driver, Id, PoolName, Url
+from dra.shapes.objects import NamedObject
+from dra.shapes.parts import DeviceCounts
 
 
 class NodeTaint(Struct, frozen=True, kw_only=True):
@@ -31,21 +32,9 @@ class NodeAddress(Struct, frozen=True, kw_only=True):
     address: Annotated[str, Meta(description="The address.", examples=["10.0.0.7"])]
 
 
-class Node(Struct, frozen=True, kw_only=True):
+class Node(NamedObject, frozen=True, kw_only=True):
     """A node, as far as devices are concerned."""
 
-    id: Id
-    url: Url
-    cluster: ClusterName
-    cluster_id: ClusterId
-    name: Annotated[str, Meta(description="Name of the node.", examples=["node-7"])]
-    uid: Annotated[
-        str,
-        Meta(
-            description="Uid in Kubernetes; another one when it was made anew.",
-            examples=["7e0c2f0a-3c0e-4ab7-9f53-4d9b7d5b4b1c"],
-        ),
-    ]
     ready: Annotated[
         bool | None,
         Meta(
@@ -81,21 +70,6 @@ class Node(Struct, frozen=True, kw_only=True):
         Meta(
             description="What its nodeInfo says of software and hardware.",
             examples=[{"kubeletVersion": "v1.37.2"}],
-        ),
-    ]
-    created_at: Annotated[
-        Moment | None, Meta(description="When the cluster made it; null when it does not say.")
-    ]
-    problems: Problems
-    changed_at: Annotated[Moment, Meta(description="When its latest change was seen.")]
-    vanished_at: Annotated[
-        Moment | None, Meta(description="When it was missed; null while it is in the cluster.")
-    ]
-    observed_at: Annotated[
-        Moment | None,
-        Meta(
-            description="The latest moment for which the cluster's nodes were known; null: never yet.",
-            examples=["2026-03-01T12:00:00Z"],
         ),
     ]
 

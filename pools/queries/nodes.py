@@ -57,11 +57,6 @@ def nodes(snapshot: Snapshot, wanted: NodeFilter) -> QuerySet[Node]:
     return Node.objects.filter(condition)
 
 
-def node(snapshot: Snapshot, node_id: int) -> Node:
-    """One node, also one that is gone; raises Node.DoesNotExist."""
-    return Node.objects.get(id=node_id)
-
-
 def readiness_counts(snapshot: Snapshot, listed: QuerySet[Node]) -> dict[str, int]:
     """How many of these nodes are ready, not ready, or unknown; in this order, without those of which there is none."""
     counted = dict(listed.order_by().values_list("is_ready").annotate(n=Count("id")))

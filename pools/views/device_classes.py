@@ -1,24 +1,24 @@
 """DeviceClasses: what does each stand for?"""
 
 from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
-from clusters.views.detail_page import DetailPage, one_of_a_list
+from clusters.views.detail_page import DetailContent, Fact, Said
 from clusters.views.frame import Scope
 from clusters.views.kubectl import kubectl
-from clusters.views.list_page import Asked, Content, list_page
-from clusters.views.live import Live
-from kube.kinds import DEVICE_CLASS
-from pools.listings.device_class_list import DEVICE_CLASSES
+from clusters.views.list_page import Asked, Content
+from clusters.views.object_pages import ObjectPages
+from pools.listings.device_classes import DEVICE_CLASSES, DeviceClassFilter
 from pools.models import DeviceClass
-from pools.queries.device_classes import DeviceClassFilter, device_class
 from pools.views.manifests import manifest_of
 from pools.views.shared import ShownProblem, problems_of
 from ui.formatting import number
+from ui.frame import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,6 @@ class DeviceClassLine:
     device_class: DeviceClass
     cluster: str
     problems: tuple[ShownProblem, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceClassPage(DetailPage):
-    """The page of one DeviceClass."""
-
-    device_class: DeviceClass
-    # To which it answers where extended resources are switched on, whatever its own name for one is.
-    implicit_resource: str
 
 
 def _content(asked: Asked[DeviceClass, DeviceClassFilter]) -> Content:
@@ -53,37 +44,46 @@ def _content(asked: Asked[DeviceClass, DeviceClassFilter]) -> Content:
     )
 
 
-device_class_list = list_page(DEVICE_CLASSES, _content)
-
-
-@one_of_a_list
-def device_class_detail(request: HttpRequest, scope: Scope, class_id: int) -> Live:
-    """One DeviceClass, also one that is gone."""
-    del request
-    try:
-        row = device_class(scope.snapshot, class_id)
-    except DeviceClass.DoesNotExist:
-        raise Http404(_("There is no such device class.")) from None
-    only = scope.about(row.cluster_id)
-    return Live((row.id, only.state(DEVICE_CLASS.name)), lambda: {"page": _page(row, only)})
-
-
-def _page(row: DeviceClass, scope: Scope) -> DeviceClassPage:
-    return DeviceClassPage(
-        id="device-class",
-        kind=_("Device class"),
-        name=row.name,
+def _content_of_one(row: DeviceClass, scope: Scope) -> DetailContent:
+    resource, pools = row.extended_resource_name, reverse("pools:list")
+    implicit = f"deviceclass.resource.kubernetes.io/{row.name}"
+    return DetailContent(
         answer=_answer(row),
-        list_title=_("Device classes"),
-        list_url=reverse("pools:device_class_list"),
-        fresh=scope.fresh[row.cluster_id],
-        template="pools/_device_class_facts.html",
+        facts=(
+            Fact(
+                _("A device is of it if"),
+                [_expression(each) for each in row.selectors],
+                nothing=_("It is any device."),
+                under=_(
+                    "DRA-Dash does not evaluate these expressions yet, so it does not say which devices those are."
+                ),
+            ),
+            Fact(
+                _("Extended resource"),
+                [Said(resource, look="mono")] if resource else (),
+                nothing=_("none"),
+                under=_("Where extended resources are switched on, also %(name)s.")
+                % {"name": implicit},
+            ),
+            Fact(
+                _("Configures"),
+                [
+                    Said(driver, url=f"{pools}?{urlencode({'driver': driver})}")
+                    for driver in row.config_drivers
+                ],
+                nothing=_("no driver"),
+            ),
+        ),
         problems=problems_of(row),
         command=kubectl(scope.chosen, "get", "deviceclass", row.name, "-o", "yaml"),
         manifest=manifest_of(row, scope),
-        device_class=row,
-        implicit_resource=f"deviceclass.resource.kubernetes.io/{row.name}",
     )
+
+
+def _expression(text: str | None) -> Said:
+    if text is None:
+        return Said(_("one that could not be read"), look="muted")
+    return Said(text, look="line")
 
 
 def _answer(row: DeviceClass) -> str:
@@ -101,3 +101,11 @@ def _answer(row: DeviceClass) -> str:
         len(row.selectors),
     )
     return text % {"n": number(len(row.selectors))}
+
+
+PAGES: Final = ObjectPages(
+    kind=DEVICE_CLASSES,
+    content=_content,
+    content_of_one=_content_of_one,
+    entry=Entry(gettext_lazy("Classes"), "classes", "l"),
+)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from clusters.views.kubectl import get_resource_slices
 from clusters.views.list_page import Asked, Content, list_page
@@ -16,6 +16,7 @@ from pools.models import Allocation, Device
 from pools.queries import DeviceFilter
 from pools.views.shared import ShownProblem, facet_counts, problems_of
 from ui.formatting import Reading, number, quantity
+from ui.frame import Entry
 from ui.lists import Column
 
 # Attribute and capacity columns shown unless the URL chooses some.
@@ -66,7 +67,7 @@ def _content(asked: Asked[Device, DeviceFilter]) -> Content:
     )
 
 
-device_list = list_page(DEVICES, _content)
+device_list = list_page(DEVICES, _content, entry=Entry(gettext_lazy("Devices"), "devices", "d"))
 
 
 def _chooser(asked: Asked[Device, DeviceFilter], *, drivers: Sequence[str]) -> ColumnChooser:

@@ -2,42 +2,37 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from django.http import Http404, HttpRequest
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from clusters.choices import POOLS
-from clusters.views.detail_page import DetailPage, one_of_a_list
+from clusters.views.detail_page import DetailContent, Fact, Said
 from clusters.views.frame import Scope
 from clusters.views.kubectl import kubectl
-from clusters.views.list_page import Asked, Content, list_page
-from clusters.views.live import Live
-from kube.kinds import NODE
-from pools.choices import COUNTS
-from pools.listings.node_list import NODES, READINESS
+from clusters.views.list_page import Asked, Content
+from clusters.views.object_pages import ObjectPages
+from pools.choices import COUNTS, HasCounts, counts_of
+from pools.listings.nodes import NODES, READINESS
 from pools.models import Allocation, Node, Pool
 from pools.queries import problem_starts
 from pools.queries.nodes import (
     NodeFilter,
     allocations_of,
     figures_of_nodes,
-    node,
     pools_of_node,
     readiness_counts,
 )
 from pools.views.manifests import manifest_of
 from pools.views.shared import (
-    HasCounts,
     ShownProblem,
-    counts_of,
     fits_now,
     named_problems,
     problems_of,
 )
 from ui.formatting import number
+from ui.frame import Entry
+from ui.snapshot import Snapshot
 
 # Allocations that the page names; of more it says how many there are.
 MOST_HOLDERS = 100
@@ -75,15 +70,12 @@ class PoolOfNode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodePage(DetailPage):
-    """The page of one node."""
+class NodeUse:
+    """What stands on one node, and who holds it."""
 
-    node: Node
-    readiness: Readiness
     pools: Sequence[PoolOfNode]
     holders: Sequence[Allocation]
     more_holders: int
-    facts: Sequence[tuple[str, str]]
 
 
 def _content(asked: Asked[Node, NodeFilter]) -> Content:
@@ -100,60 +92,63 @@ def _content(asked: Asked[Node, NodeFilter]) -> Content:
     )
 
 
-node_list = list_page(NODES, _content)
-
-
-@one_of_a_list
-def node_detail(request: HttpRequest, scope: Scope, node_id: int) -> Live:
-    """One node, also one that is gone."""
-    del request
-    try:
-        row = node(scope.snapshot, node_id)
-    except Node.DoesNotExist:
-        raise Http404(_("There is no such node.")) from None
-    only = scope.about(row.cluster_id)
-    return Live((row.id, only.state(NODE.name, POOLS)), lambda: {"page": node_page(row, only)})
-
-
-def node_page(row: Node, scope: Scope) -> NodePage:
-    """Everything about one node."""
+def _content_of_one(row: Node, scope: Scope) -> DetailContent:
     pools = pools_of_node(scope.snapshot, row)
-    held = allocations_of(scope.snapshot, pools)
-    holders = list(held[:MOST_HOLDERS])
-    count = len(holders) if len(holders) < MOST_HOLDERS else held.count()
     readiness = readiness_of(row, _readiness_words())
     starts = problem_starts(scope.snapshot, pools)
-    return NodePage(
-        id="node",
-        kind=_("Node"),
-        name=row.name,
+    return DetailContent(
         answer=_answer(row, readiness, pools),
-        list_title=_("Nodes"),
-        list_url=reverse("pools:node_list"),
-        fresh=scope.fresh[row.cluster_id],
-        template="pools/_node_facts.html",
+        facts=_facts(row, readiness),
         problems=(
             *problems_of(row),
             *(each for pool in pools for each in named_problems(pool, starts)),
         ),
         command=kubectl(scope.chosen, "describe", "node", row.name),
         manifest=manifest_of(row, scope),
-        node=row,
-        readiness=readiness,
-        pools=[PoolOfNode(pool, counts_of(pool), fits_now(pool)) for pool in pools],
-        holders=holders,
-        more_holders=count - len(holders),
-        facts=[(str(label), row.facts[name]) for name, label in _FACTS if name in row.facts],
+        below="pools/_node_use.html",
+        more=_use(scope.snapshot, pools),
     )
 
 
-_FACTS = (
+def _use(snapshot: Snapshot, pools: Sequence[Pool]) -> NodeUse:
+    held = allocations_of(snapshot, pools)
+    holders = list(held[:MOST_HOLDERS])
+    count = len(holders) if len(holders) < MOST_HOLDERS else held.count()
+    return NodeUse(
+        pools=[PoolOfNode(pool, counts_of(pool), fits_now(pool)) for pool in pools],
+        holders=holders,
+        more_holders=count - len(holders),
+    )
+
+
+_NODE_INFO = (
     ("kubeletVersion", gettext_lazy("Kubelet")),
     ("kernelVersion", gettext_lazy("Kernel")),
     ("osImage", gettext_lazy("Operating system")),
     ("containerRuntimeVersion", gettext_lazy("Container runtime")),
     ("architecture", gettext_lazy("Architecture")),
 )
+
+
+def _facts(row: Node, readiness: Readiness) -> list[Fact]:
+    states = [Said(readiness.word, look="badge", tone=readiness.tone)]
+    if row.is_unschedulable:
+        states.append(Said(_("cordoned"), look="badge", tone="warning"))
+    info = [(label, row.facts[name]) for name, label in _NODE_INFO if name in row.facts]
+    addresses = [(each["type"], each["address"]) for each in row.addresses]
+    taints = [Said(_taint(each), look="tag", tone="warning") for each in row.taints]
+    labels = [Said(f"{name}={value}", look="tag") for name, value in row.labels.items()]
+    return [
+        Fact(_("Readiness"), states, under=readiness.reason),
+        *(Fact(label, [Said(text, look="mono")]) for label, text in (*info, *addresses)),
+        Fact(_("Taints"), taints, nothing=_("none")),
+        Fact(_("Labels"), labels, nothing=_("none")),
+    ]
+
+
+def _taint(taint: Mapping[str, Any]) -> str:
+    value = f"={taint['value']}" if taint["value"] else ""
+    return f"{taint['key']}{value}:{taint['effect']}"
 
 
 def _line(row: Node, pools: Sequence[Any], words: Mapping[str, str], scope: Scope) -> NodeLine:
@@ -230,3 +225,11 @@ def _answer(row: Node, readiness: Readiness, pools: Sequence[Pool]) -> str:
     )
     words.append(text % {"free": number(devices["available"]), "total": number(devices["total"])})
     return " ".join(words)
+
+
+PAGES: Final = ObjectPages(
+    kind=NODES,
+    content=_content,
+    content_of_one=_content_of_one,
+    entry=Entry(gettext_lazy("Nodes"), "nodes", "n"),
+)

@@ -15,6 +15,7 @@ from clusters.queries import Freshness
 from clusters.views.frame import Scope
 from clusters.views.live import Live, live_page
 from pools import queries
+from pools.choices import counts_of
 from pools.models import Allocation, Device, Pool, PoolStatusRequest, ResourceSlice
 from pools.views.comparison import Comparison, comparison_of
 from pools.views.history import default_range, pool_chart
@@ -22,7 +23,6 @@ from pools.views.shared import (
     TONES,
     ShownCapacity,
     ShownProblem,
-    counts_of,
     dated_problems,
     fits_now,
     shown_capacity,

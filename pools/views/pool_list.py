@@ -5,26 +5,27 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from clusters.queries import Freshness
 from clusters.views.frame import Scope
 from clusters.views.kubectl import get_resource_slices
 from clusters.views.list_page import Asked, Content, list_page
 from pools import queries
+from pools.choices import counts_of
 from pools.listings import POOLS
 from pools.models import Pool
 from pools.queries import PoolFilter
 from pools.views.counted import counted, uncounted_words
 from pools.views.shared import (
     ShownProblem,
-    counts_of,
     facet_counts,
     fits_now,
     generation_note,
     problems_of,
 )
 from ui.formatting import age, exact_time, number
+from ui.frame import Entry
 from ui.words import source_words
 
 # Problems that a row names before it says how many there are.
@@ -61,7 +62,7 @@ def _content(asked: Asked[Pool, PoolFilter]) -> Content:
     )
 
 
-pool_list = list_page(POOLS, _content)
+pool_list = list_page(POOLS, _content, entry=Entry(gettext_lazy("Pools"), "pools", "p"))
 
 
 def _lines(rows: Sequence[Pool], scope: Scope) -> tuple[PoolLine, ...]:

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from dra.catalogue import Severity
 from dra.problems import severity_of
-from pools.choices import COUNTS, Outcome
+from pools.choices import Outcome
 from pools.models import Device, Pool
 from pools.queries import Facet, ProblemStart, ProblemStarts
 from ui.formatting import number, quantity
@@ -63,17 +63,6 @@ class HasProblems(Protocol):
     """A row that has problems, by code and parameters."""
 
     problems: Any
-
-
-class HasCounts(Protocol):
-    """A row that has the figures of a pool."""
-
-    devices_total: Any
-
-
-def counts_of(pool: HasCounts) -> dict[str, int | None]:
-    """Devices by state, in the shape of the REST API."""
-    return {name: getattr(pool, f"devices_{name}") for name in COUNTS}
 
 
 def problems_of(row: HasProblems) -> tuple[ShownProblem, ...]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from clusters.views.kubectl import get_resource_slices
 from clusters.views.list_page import Asked, Content, list_page
@@ -12,6 +12,7 @@ from pools.models import ResourceSlice
 from pools.queries import SliceFilter
 from pools.views.shared import ShownProblem, problems_of
 from ui.formatting import number
+from ui.frame import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,9 @@ def _content(asked: Asked[ResourceSlice, SliceFilter]) -> Content:
     )
 
 
-slice_list = list_page(SLICES, _content)
+slice_list = list_page(
+    SLICES, _content, entry=Entry(gettext_lazy("Resource slices"), "slices", "s")
+)
 
 
 def _lines(asked: Asked[ResourceSlice, SliceFilter]) -> tuple[SliceLine, ...]:

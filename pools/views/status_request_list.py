@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from clusters import queries as cluster_queries
 from clusters.views.emptiness import Emptiness
@@ -16,6 +16,7 @@ from pools.models import PoolStatusRequest
 from pools.queries import StatusFilter
 from pools.views.shared import TONES
 from ui.formatting import duration, number
+from ui.frame import Entry
 from ui.words import all_words_of
 
 
@@ -53,7 +54,12 @@ def _why_empty(scope: Scope) -> Emptiness:
     return Emptiness("none", noun, hint=_("The first one is made within minutes."))
 
 
-status_list = list_page(STATUS_REQUESTS, _content, why_empty=_why_empty)
+status_list = list_page(
+    STATUS_REQUESTS,
+    _content,
+    entry=Entry(gettext_lazy("Pool status requests"), "requests", "r", "system"),
+    why_empty=_why_empty,
+)
 
 
 def _line(row: PoolStatusRequest, scope: Scope) -> RequestLine:

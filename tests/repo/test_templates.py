@@ -8,7 +8,7 @@ import pytest
 
 from tests.repo.test_layout import REPOSITORY, tracked
 
-# A class of ours by its whole name: pools.views.nodes.NodePage.
+# A class of ours by its whole name: pools.views.nodes.NodeUse.
 NAME = re.compile(r"\b((?:[a-z_]+\.)+)([A-Z][A-Za-z]+)\b")
 COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 TEMPLATES = tracked("templates/**/*.html")
@@ -33,6 +33,6 @@ def test_comment_of_a_template_names_what_there_is(path: Path) -> None:
 
 
 def test_name_that_leads_nowhere_is_found() -> None:
-    text = "{# pools.views.nodes.NodePage, pools.views.nodes.Gone, pools.gone.NodePage #}"
+    text = "{# pools.views.nodes.NodeUse, pools.views.nodes.Gone, pools.gone.NodeUse #}"
 
-    assert lost(text) == ["pools.views.nodes.Gone", "pools.gone.NodePage"]
+    assert lost(text) == ["pools.views.nodes.Gone", "pools.gone.NodeUse"]

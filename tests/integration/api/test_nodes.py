@@ -84,10 +84,10 @@ def test_node_list_as_csv_has_a_column_for_each_member(api: Client, cluster: Clu
     header, line = csv_of(api.get("/api/v1/nodes/?format=csv"))
 
     assert header == (
-        "id,cluster,name,uid,ready,ready_reason,ready_message,cordoned,labels,taints,addresses,"
-        "node_info,created_at,problems,changed_at,vanished_at,observed_at"
+        "id,cluster,name,uid,created_at,changed_at,vanished_at,observed_at,problems,ready,ready_reason,"
+        "ready_message,cordoned,labels,taints,addresses,node_info"
     )
-    assert line.split(",")[1:5] == ["prod", "node-1", "uid-node-1", "true"]
+    assert line.split(",")[1:4] == ["prod", "node-1", "uid-node-1"]
 
 
 def test_node_that_never_was_is_not_found(refused: Any, cluster: Cluster) -> None:

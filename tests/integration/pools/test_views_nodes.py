@@ -190,14 +190,24 @@ def test_node_page_shows_what_stands_on_it(visit: Visit, cluster: Cluster) -> No
     ]
 
 
-def test_node_page_leads_to_the_devices_that_are_held(visit: Visit, cluster: Cluster) -> None:
+@pytest.mark.parametrize(
+    ("link", "column", "shown"),
+    [
+        ("gpu-0", "Device", ["gpu-0"]),
+        ("node-1", "Pool", ["node-1"]),
+        ("gpu.example.com", "Driver", ["gpu.example.com"]),
+    ],
+)
+def test_node_page_leads_to_what_is_held(
+    visit: Visit, cluster: Cluster, link: str, column: str, shown: list[str]
+) -> None:
     row = api_rows.node(cluster)
     api_rows.allocation(api_rows.device(api_rows.pool(cluster)), "worker-0")
 
     page = visit(f"/nodes/{row.id}/")
 
-    address = page.one("section", aria_labelledby="node-holders-title").links()["gpu-0"]
-    assert [line["Device"] for line in visit(address).rows()] == ["gpu-0"]
+    address = page.one("section", aria_labelledby="node-holders-title").links()[link]
+    assert [line[column] for line in visit(address).rows()] == shown
 
 
 def test_node_page_says_why_its_devices_cannot_be_counted(visit: Visit, cluster: Cluster) -> None:
