@@ -125,18 +125,17 @@ class _Round:
             )
             return
         try:
-            connection = connect(cluster_services.target_of(self._cluster))
-            self._remove_leftovers(connection, served)
+            with closing(connect(cluster_services.target_of(self._cluster))) as connection:
+                self._remove_leftovers(connection, served)
+                asker = _Asker(self._cluster, connection, served, self._clock)
+                with stopped_by(asker.stop_waiting):
+                    self._ask_drivers(asker, drivers)
         except (Forbidden, Unauthorized) as refused:
             self._none_made(drivers, Outcome.REFUSED, refused.statement)
-            return
         except KubeFailure as failure:
             self._none_made(drivers, Outcome.FAILED, failure.statement)
-            return
-        asker = _Asker(self._cluster, connection, served, self._clock)
-        with closing(connection), stopped_by(asker.stop_waiting):
-            self._ask_drivers(asker, drivers)
-        self._compare()
+        else:
+            self._compare()
 
     def _none_made(self, drivers: Sequence[str], outcome: Outcome, note: Statement) -> None:
         for driver in drivers:
@@ -150,18 +149,20 @@ class _Round:
             )
 
     def _remove_leftovers(self, connection: Connection, served: ServedResource) -> None:
-        """What a crash left. Nobody else of this installation is at it: the lock is ours."""
+        """What a crash left. Nobody else of this installation is at it: the lease is ours."""
         selector = ",".join(f"{key}={value}" for key, value in _labels().items())
         for left in pool_status.list_ours(connection, served, label_selector=selector):
             pool_status.delete(connection, served, left.name, uid=left.uid)
         cluster_id = self._cluster.pk
         names = status_requests.unremoved_names(cluster_id)
-        for row in PoolStatusRequest.objects.filter(cluster_id=cluster_id, name__in=names):
-            if row.outcome == Outcome.PENDING:
-                note = Statement("ended_before_answer")
-                status_requests.end_request(
-                    row, outcome=Outcome.FAILED, notes=[note], now=self._clock()
-                )
+        # Also those that were taken away before their answer was stored.
+        for row in PoolStatusRequest.objects.filter(
+            cluster_id=cluster_id, outcome=Outcome.PENDING
+        ):
+            note = Statement("ended_before_answer")
+            status_requests.end_request(
+                row, outcome=Outcome.FAILED, notes=[note], now=self._clock()
+            )
         status_requests.note_removed(cluster_id, names)
 
     def _ask_drivers(self, asker: _Asker, drivers: Sequence[str]) -> None:
@@ -238,8 +239,9 @@ class _Round:
     ) -> Iterator[tuple[PoolKey, str]]:
         """Pools behind the limit, and pools with partitions that the answer says nothing of."""
         summed = {
-            entry.get("poolName"): "partitionSummary" in entry or "validationError" in entry
+            name: "partitionSummary" in entry or "validationError" in entry
             for entry in answer.pools
+            if isinstance(name := entry.get("poolName"), str)
         }
         for state in states:
             attribute = self._attribute(state)

@@ -115,8 +115,8 @@ def end_request(
                 PoolStatusAnswer(
                     request=row,
                     cluster_id=row.cluster_id,
-                    driver=entry.get("driver") or row.driver,
-                    pool_name=entry.get("poolName") or "",
+                    driver=_text(entry.get("driver")) or row.driver,
+                    pool_name=_text(entry.get("poolName")),
                     observed_at=now,
                     server=entry,
                 )
@@ -131,6 +131,11 @@ def _pools_of(status: Mapping[str, Any]) -> tuple[int | None, list[dict[str, Any
     is_count = type(count) is int and 0 <= count < 2**31
     entries = pools if isinstance(pools, list) else []
     return count if is_count else None, [each for each in entries if isinstance(each, dict)]
+
+
+def _text(value: object) -> str:
+    """Empty for what is no text."""
+    return value if isinstance(value, str) else ""
 
 
 def note_removed(cluster_id: int, names: Sequence[str]) -> None:

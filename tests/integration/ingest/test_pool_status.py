@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.db import connection
@@ -11,6 +11,7 @@ from django.db import connection
 from ingest import pool_status, stopping
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
 from pools.models import Pool, PoolStatusAnswer, PoolStatusRequest
+from pools.services import status_requests
 from tests.factories import kube
 from tests.integration.ingest.test_sync import eventually
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from simulator.cluster import Simulator
 
 KIND = RESOURCE_POOL_STATUS_REQUEST.name
+LONG_AGO = datetime(2026, 3, 1, tzinfo=UTC)
 
 pytestmark = pytest.mark.usefixtures("every_write_raises_its_revision")
 
@@ -126,6 +128,53 @@ def test_leftover_of_a_crash_is_removed(simulator: Simulator, cluster: Cluster) 
     pool_status.request_pool_status(cluster.pk, clock=clock)
 
     assert [each["metadata"]["name"] for each in simulator.objects(KIND)] == ["dradash-of-others"]
+
+
+@pytest.mark.usefixtures("following")
+def test_request_whose_answer_was_not_stored_is_ended_by_the_next_round(
+    simulator: Simulator, cluster: Cluster
+) -> None:
+    simulator.put(kube.resource_slice("slice-a"))
+    wait_for_pools(1)
+    status_requests.begin_request(cluster.pk, kube.DRIVER, name="dradash-1", now=LONG_AGO)
+    status_requests.note_removed(cluster.pk, ["dradash-1"])
+
+    pool_status.request_pool_status(cluster.pk, clock=clock)
+
+    left = PoolStatusRequest.objects.get(name="dradash-1")
+    assert (left.outcome, left.notes) == (
+        "failed",
+        [{"code": "ended_before_answer", "parameters": {}}],
+    )
+
+
+@pytest.mark.usefixtures("following", "nobody_answers")
+@pytest.mark.parametrize(
+    ("entry", "stored"),
+    [
+        ({"driver": kube.DRIVER, "poolName": {"a": 1}}, (kube.DRIVER, "")),
+        ({"driver": ["a"], "poolName": "node-1"}, (kube.DRIVER, "node-1")),
+    ],
+)
+def test_answer_that_names_a_pool_by_what_is_no_text_is_stored(
+    simulator: Simulator, cluster: Cluster, entry: dict[str, Any], stored: tuple[str, str]
+) -> None:
+    wait_for_pools(1)
+    status = {"poolCount": 1, "pools": [entry]}
+
+    def answer() -> None:
+        eventually(lambda: len(simulator.objects(KIND)) == 1)
+        simulator.put({**simulator.objects(KIND)[0], "status": status})
+
+    server = threading.Thread(target=answer)
+    server.start()
+    pool_status.request_pool_status(cluster.pk, clock=clock)
+    server.join()
+
+    request = PoolStatusRequest.objects.earliest("id")
+    assert (request.outcome, request.is_removed) == ("answered", True)
+    assert PoolStatusAnswer.objects.values_list("driver", "pool_name").get() == stored
+    assert simulator.objects(KIND) == []
 
 
 @pytest.fixture
