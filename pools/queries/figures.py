@@ -51,12 +51,15 @@ FROM pools_poolhour h JOIN pools_pool p ON p.cluster_id = h.cluster_id AND p.id 
 WHERE h.cluster_id = ANY(%(old)s) AND h.hour >= %(start)s AND h.hour < %(end)s
 GROUP BY 1, 2, 3
 UNION ALL
-SELECT cluster_id, driver, at, sum(sum(delta)) OVER (PARTITION BY cluster_id, driver ORDER BY at) FROM (
+SELECT cluster_id, driver, at, CASE WHEN sum(sum(known)) OVER until > 0 THEN sum(sum(delta)) OVER until END FROM (
     SELECT s.cluster_id, p.driver, date_bin('1 minute', s.at, %(start)s) AS at,
-        coalesce(s.available, 0) - coalesce(lag(s.available) OVER (PARTITION BY s.cluster_id, s.pool_id ORDER BY s.at), 0) AS delta
+        coalesce(s.available, 0) - coalesce(lag(s.available) OVER of_pool, 0) AS delta,
+        num_nonnulls(s.available) - num_nonnulls(lag(s.available) OVER of_pool) AS known
     FROM pools_poolsample s JOIN pools_pool p ON p.cluster_id = s.cluster_id AND p.id = s.pool_id
     WHERE s.cluster_id = ANY(%(young)s) AND s.at >= %(start)s AND s.at <= %(end)s
+    WINDOW of_pool AS (PARTITION BY s.cluster_id, s.pool_id ORDER BY s.at)
 ) changes GROUP BY 1, 2, 3
+WINDOW until AS (PARTITION BY cluster_id, driver ORDER BY at)
 ORDER BY 1, 2, 3
 """  # noqa: S608 -- made of constants
 
@@ -69,7 +72,7 @@ def availability(
     start: datetime,
     end: datetime,
 ) -> dict[tuple[int, str], list[tuple[datetime, float | None]]]:
-    """Devices available over time by cluster id and driver, unknown pools left out; one query.
+    """Devices available over time by cluster id and driver, unknown pools left out, None where no pool knows it; one query.
 
     `young` are clusters that were not there before `start`.
     """

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from clusters import registry
-from clusters.choices import POOLS
+from clusters.choices import POOLS, ReadState
 from clusters.services import raising_revisions
 from dra.series import FIGURES
 from objects.services.partitions import Partitioned
@@ -62,9 +62,16 @@ ON CONFLICT DO NOTHING
 
 
 def roll_up(cluster_id: int, *, now: datetime) -> int:
-    """Write the hours that are over and not written yet; returns how many hours that were."""
-    latest = _floor(now - _SETTLED_AFTER) - _HOUR
+    """Write the hours that are over and not written yet; returns how many hours that were.
+
+    An hour of which not all was read waits for that: only whoever reads on finds out what was missed in it. So a pause is no time in
+    which nothing changed.
+    """
     with open_cursor() as cursor:
+        read_until = _read_until(cursor, cluster_id)
+        if read_until is None:
+            return 0
+        latest = _floor(min(now - _SETTLED_AFTER, read_until)) - _HOUR
         hour = _first_missing(cursor, cluster_id)
         count = 0
         while hour is not None and hour <= latest:
@@ -80,6 +87,17 @@ def roll_up(cluster_id: int, *, now: datetime) -> int:
 def _parameters(cluster_id: int, hour: datetime) -> dict[str, object]:
     kinds = list(registry.figure_kinds())
     return {"cluster": cluster_id, "start": hour, "stop": hour + _HOUR, "kinds": kinds}
+
+
+def _read_until(cursor: Cursor, cluster_id: int) -> datetime | None:
+    """The latest moment until which all was read that figures are made of; None: nothing was."""
+    cursor.execute(
+        "SELECT min(last_synced_at) FROM clusters_clusterkind"
+        " WHERE cluster_id = %s AND kind = ANY(%s) AND state <> %s",
+        (cluster_id, list(registry.figure_kinds()), ReadState.NOT_SERVED),
+    )
+    row = cursor.fetchone()
+    return row[0] if row else None
 
 
 def _first_missing(cursor: Cursor, cluster_id: int) -> datetime | None:

@@ -111,6 +111,21 @@ def test_overview_trend_of_a_young_cluster_is_made_of_its_changes(visit: Visit) 
     assert trend.attributes["aria-label"] == "Over 61 min: least 0, most 4, latest 4"
 
 
+def test_overview_trend_of_a_young_cluster_is_not_zero_where_no_pool_knows(visit: Visit) -> None:
+    cluster = api_rows.cluster(created_at=NOON - timedelta(hours=1))
+    pool = api_rows.pool(cluster)
+    api_rows.sample(pool, NOON - timedelta(minutes=60), available=4)
+    api_rows.sample(pool, NOON - timedelta(minutes=30), available=None)
+    api_rows.sample(pool, NOON - timedelta(minutes=10), available=2)
+
+    (trend,) = visit("/").all("svg", class_="sparkline")
+
+    line = trend.all("path", class_="sparkline-line")[0].attributes["d"]
+    assert trend.attributes["aria-label"] == "Over 61 min: least 2, most 4, latest 2"
+    # It is interrupted where nothing is known.
+    assert line.count("M") == 2
+
+
 def test_overview_trend_of_an_old_cluster_is_made_of_hours(visit: Visit) -> None:
     cluster = api_rows.cluster(created_at=NOON - timedelta(days=9))
     one, two = api_rows.pool(cluster, "a"), api_rows.pool(cluster, "b")

@@ -84,6 +84,7 @@ def refused_checkpoints(cluster: Cluster) -> Iterator[None]:
 @pytest.mark.usefixtures("every_write_raises_its_revision")
 def test_keep_storage_writes_checkpoints_and_hours(cluster: Cluster, read_at: datetime) -> None:
     later = read_at + timedelta(hours=2)
+    cluster.kinds.update(last_synced_at=later)
     ensure_partitions([*LOG, *closed_versions(), *SAMPLES, *HOURS], now=later)
 
     keeping.keep_storage(Kept(30, 400), now=later)

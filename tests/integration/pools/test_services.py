@@ -9,6 +9,8 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.db.models import Count
 
+from clusters import services as cluster_services
+from clusters.choices import ReadState
 from clusters.models import Cluster, Gap
 from dra.values import DriverName, PoolKey, PoolName, Release
 from kube.digest import body_digest
@@ -412,6 +414,10 @@ def hours(cluster: Cluster) -> list[tuple[object, ...]]:
     return list(rows.values_list("hour", "known_seconds", "least", "most", "mean"))
 
 
+def note_read(cluster: Cluster, *, until: datetime) -> None:
+    cluster.kinds.update(last_synced_at=until)
+
+
 def test_roll_up_weighs_by_time_and_counts_gaps_as_not_known(cluster: Cluster) -> None:
     store(cluster, kube.resource_slice("slice-a", devices=4))
     store(cluster, kube.resource_claim("c", holds=["gpu-0", "gpu-1"]), now=NOON + 30 * MINUTE)
@@ -422,6 +428,8 @@ def test_roll_up_weighs_by_time_and_counts_gaps_as_not_known(cluster: Cluster) -
         ended_at=NOON + 50 * MINUTE,
         reason="relist",
     )
+
+    note_read(cluster, until=NOON + 2 * HOUR + 3 * MINUTE)
 
     written = rollups.roll_up(cluster.pk, now=NOON + 2 * HOUR + 3 * MINUTE)
     again = rollups.roll_up(cluster.pk, now=NOON + 2 * HOUR + 3 * MINUTE)
@@ -444,12 +452,40 @@ def test_roll_up_weighs_by_time_and_counts_gaps_as_not_known(cluster: Cluster) -
 
 def test_roll_up_of_unknown_figures_is_null_and_never_zero(cluster: Cluster) -> None:
     store(cluster, kube.resource_slice("slice-a"), are_claims_known=False)
+    note_read(cluster, until=NOON + HOUR + 3 * MINUTE)
 
     rollups.roll_up(cluster.pk, now=NOON + HOUR + 3 * MINUTE)
 
     hour = PoolHour.objects.get(cluster=cluster)
     assert (hour.known_seconds, hour.least) == (3600, [2, None, None, None, None, None])
     assert hour.mean == hour.least
+
+
+def test_roll_up_leaves_hours_of_a_pause_until_it_is_known_what_they_were(
+    cluster: Cluster,
+) -> None:
+    store(cluster, kube.resource_slice("slice-a"))
+    note_read(cluster, until=NOON + 90 * MINUTE)
+    cluster.kinds.filter(kind="DeviceTaintRule").update(
+        state=ReadState.NOT_SERVED, last_synced_at=None
+    )
+    cluster.kinds.filter(kind="ResourceSlice").update(
+        state=ReadState.WATCHING, resource_version="7"
+    )
+    cluster_services.pause_cluster(cluster.pk)
+
+    while_paused = rollups.roll_up(cluster.pk, now=NOON + 9 * HOUR)
+    cluster_services.resume_cluster(cluster.pk, now=NOON + 9 * HOUR)
+    cluster_services.close_gaps(cluster.pk, ["ResourceSlice"], now=NOON + 9 * HOUR)
+    note_read(cluster, until=NOON + 11 * HOUR)
+    rollups.roll_up(cluster.pk, now=NOON + 10 * HOUR + 3 * MINUTE)
+
+    assert while_paused == 1
+    assert [(hour, seconds) for hour, seconds, *_ in hours(cluster)] == [
+        (NOON, 3600),
+        (NOON + HOUR, 1800),
+        (NOON + 9 * HOUR, 3600),
+    ]
 
 
 def test_renew_samples_once_a_day_of_pools_that_never_change(cluster: Cluster) -> None:
