@@ -20,8 +20,12 @@ from clusters.views.live import Live, live_page
 from dashboard.sparklines import Point, Sparkline, sparkline
 from dra.series import FIGURES
 from pools import queries
-from pools.models import Allocation
-from pools.queries import DriverFigures, PoolFilter, UnavailableDevices
+from pools.queries import (
+    DriverFigures,
+    PoolFilter,
+    UnavailableDevices,
+    UnpublishedAllocation,
+)
 from pools.views.counted import counted, uncounted_words
 from pools.views.shared import ShownProblem, named_problems
 from ui.formatting import number
@@ -86,7 +90,7 @@ class OverviewPage:
     problem_count: int | None
     unavailable: tuple[UnavailableLine, ...]
     has_more_unavailable: bool
-    unpublished: tuple[Allocation, ...]
+    unpublished: tuple[UnpublishedAllocation, ...]
     has_more_unpublished: bool
     clusters: tuple[ClusterLine, ...]
     empty: Emptiness | None
@@ -118,7 +122,7 @@ def overview_page(scope: Scope) -> OverviewPage:
     pools = queries.troubled_pools(scope.snapshot, chosen, limit=SHOWN + 1)
     starts = queries.problem_starts(scope.snapshot, pools[:SHOWN])
     unavailable = queries.unavailable_reasons(scope.snapshot, ids, limit=SHOWN + 1)
-    lost = list(queries.unpublished_allocations(scope.snapshot, ids)[: SHOWN + 1])
+    lost = queries.unpublished_allocations(scope.snapshot, ids, limit=SHOWN + 1)
     return OverviewPage(
         answer=_answer(figures),
         devices=_known_devices(figures),

@@ -13,7 +13,6 @@ from pools.queries.device_rows import (
     devices_of_pool,
     holders,
     same_hardware,
-    unpublished_allocations,
 )
 from pools.queries.facets import Facet
 from pools.queries.figures import (
@@ -54,6 +53,7 @@ from pools.queries.status_rows import (
     status_requests,
 )
 from pools.queries.unavailable import UnavailableDevices, unavailable_reasons
+from pools.queries.unpublished import UnpublishedAllocation, unpublished_allocations
 from pools.queries.wanted import (
     DEVICE_ORDERS,
     POOL_ORDERS,
@@ -93,6 +93,7 @@ __all__ = [
     "SliceFilter",
     "StatusFilter",
     "UnavailableDevices",
+    "UnpublishedAllocation",
     "agreement",
     "answers",
     "attribute_names",

@@ -101,10 +101,7 @@ def places(clusters: Sequence[str], drivers: Sequence[str], nodes: Sequence[str]
 def device_condition(wanted: DeviceFilter) -> Q:
     condition = places(wanted.clusters, wanted.drivers, ())
     if wanted.nodes:
-        # As the index has it by which devices are sorted.
-        condition &= Q(
-            In(Coalesce("node_name", Value(""), output_field=TextField()), wanted.nodes)
-        )
+        condition &= on_nodes(wanted.nodes)
     if wanted.pools:
         condition &= Q(pool_name__in=wanted.pools)
     if wanted.devices:
@@ -118,6 +115,11 @@ def device_condition(wanted: DeviceFilter) -> Q:
         columns = ("name", "pool_name", "node_name")
         condition &= any_of([_has_text(column, wanted.text) for column in columns])
     return condition
+
+
+def on_nodes(names: Sequence[str]) -> Q:
+    """Devices of nodes, as the index has these by which devices are sorted."""
+    return Q(In(Coalesce("node_name", Value(""), output_field=TextField()), names))
 
 
 def _has_text(column: str, text: str) -> Q:

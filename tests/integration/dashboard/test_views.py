@@ -140,7 +140,7 @@ def test_overview_trend_of_an_old_cluster_is_made_of_hours(visit: Visit) -> None
 
 
 def test_overview_names_allocations_of_devices_that_nobody_publishes(visit: Visit) -> None:
-    pool = api_rows.pool(api_rows.cluster())
+    pool = api_rows.pool(api_rows.cluster(), problem_codes=["unpublished_allocation"])
     device = api_rows.device(pool, "gone")
     for_each(range(9), lambda number: api_rows.allocation(device, f"worker-{number}"))
     PublishedDevice.objects.update(vanished_at=api_rows.NOON)
