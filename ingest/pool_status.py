@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-import msgspec
 import structlog
 from django.conf import settings
 from django.db import transaction
@@ -31,6 +30,7 @@ from kube.capabilities import Capabilities
 from kube.connect import Connection, connect
 from kube.failures import Forbidden, KubeFailure, Unauthorized, Unreachable
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST, ServedResource
+from objects.queries import decoded
 from objects.services.staging import as_text, open_cursor
 from pools.choices import Outcome
 from pools.models import PoolStatusAnswer, PoolStatusRequest
@@ -193,7 +193,7 @@ class _Round:
             asked.row,
             outcome=Outcome.FAILED if answer.is_failed else Outcome.ANSWERED,
             notes=_notes_of(answer),
-            answer=msgspec.json.decode(answer.body),
+            answer=decoded(answer.body),
             now=now,
         )
         moment = moments.Moment(

@@ -95,8 +95,8 @@ def _read_version(connection: Connection) -> ServerVersion:
 
 def _number(value: object) -> int | None:
     """Managed clusters write "34+"."""
-    digits = re.match(r"\d+", str(value))
-    return int(digits.group()) if digits else None
+    digits = re.match("([0-9]{1,9})(?![0-9])", str(value))
+    return int(digits[1]) if digits else None
 
 
 def _read_resources(connection: Connection) -> dict[str, ServedResource]:

@@ -7,6 +7,7 @@ from collections import OrderedDict, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import psycopg
 import zstandard
 from django.db import connection
@@ -69,6 +70,14 @@ def bodies(cluster_id: int, digests: Iterable[UUID]) -> dict[UUID, bytes]:
             decompressors[dictionary_id] = zstandard.ZstdDecompressor(dict_data=dictionary)
         contents[digest] = decompressors[dictionary_id].decompress(content)
     return contents
+
+
+def decoded(content: bytes) -> Any:
+    """The value of an object's JSON; None where a server wrote what cannot be read, such as half of a character or 1e400."""
+    try:
+        return msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def whole_bodies(cluster_id: int, digests: Iterable[UUID]) -> dict[UUID, UUID]:

@@ -1,7 +1,6 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import msgspec
 from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404
 from django.http.response import HttpResponseBase
@@ -142,7 +141,10 @@ class ResourceSliceDetail(DetailView):
         if stored_object is None:
             raise Http404
         stored, content = stored_object
-        return with_resource_version(content, stored.resource_version)
+        whole = object_queries.decoded(content)
+        if not isinstance(whole, dict):
+            raise Http404
+        return with_resource_version(whole, stored.resource_version)
 
 
 class PoolStatusRequestDetail(DetailView):
@@ -168,9 +170,8 @@ class PoolStatusRequestDetail(DetailView):
         )
 
 
-def with_resource_version(content: bytes, resource_version: str) -> dict[str, Any]:
+def with_resource_version(whole: dict[str, Any], resource_version: str) -> dict[str, Any]:
     """The object with its resourceVersion, which the stored content leaves out."""
-    whole: dict[str, Any] = msgspec.json.decode(content)
     metadata = whole.get("metadata")
     if isinstance(metadata, dict):
         metadata["resourceVersion"] = resource_version

@@ -18,6 +18,7 @@ from dra.values import (
     PoolKey,
     PoolName,
 )
+from objects import queries
 from objects.services.staging import Cursor, as_jsonb, as_text
 from pools.services.object_rows import record_rows
 from pools.services.tables import ALLOCATIONS
@@ -54,10 +55,7 @@ def record_claims(
 
 def _rows(changed: ObjectChange) -> list[tuple[Any, ...]]:
     event = changed.event
-    try:
-        claim = parse_resource_claim(msgspec.json.decode(event.content)).value
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return []
+    claim = parse_resource_claim(queries.decoded(event.content)).value
     # A result that is there twice is one row.
     results = {_all_of(result): result for result in (claim.results if claim else ())}
     return [

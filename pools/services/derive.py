@@ -6,7 +6,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
 import psycopg
 import structlog
 from django.db import transaction
@@ -38,6 +37,7 @@ from pools.services.tables import POOLS, SLICES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from objects.services.changes import RowChanges, Wants
     from objects.services.versions import RowChange
@@ -53,8 +53,14 @@ _Dirty = tuple[PoolKey, list[tuple[Any, ...]]]
 _REFUSED: Final = (
     psycopg.errors.IntegrityError,
     psycopg.errors.DataError,
+    # Two devices whose names are one once they are stored.
+    psycopg.errors.CardinalityViolation,
     psycopg.errors.ProgramLimitExceeded,
 )
+
+
+class UnreadableSlice(Exception):
+    """Of a slice that is living, what is in it cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +144,13 @@ def _derive_or_split(
     now: datetime,
     changes: RowChanges,
 ) -> None:
-    """One pool that Postgres refuses must not keep the rest of a cluster from being stored."""
+    """One pool that cannot be read, or that Postgres refuses, must not keep the rest of a cluster from being stored."""
     try:
         with transaction.atomic():
             row_changes = _derive_chunk(
                 cursor, cluster_id, chunk, knowledge, now=now, wants=changes.wants
             )
-    except _REFUSED as error:
+    except (*_REFUSED, UnreadableSlice) as error:
         if len(chunk) > 1:
             for each in chunk:
                 _derive_or_split(cursor, cluster_id, [each], knowledge, now=now, changes=changes)
@@ -264,15 +270,25 @@ def _key_of(change: RowChange) -> PoolKey:
 def parsed_slices(
     cluster_id: int, rows: Sequence[tuple[Any, ...]]
 ) -> dict[PoolKey, list[StoredSlice]]:
+    """Each by the pool that it names. Raises UnreadableSlice."""
     contents = queries.bodies(cluster_id, [digest for _, digest, _, _ in rows])
     by_pool: dict[PoolKey, list[StoredSlice]] = defaultdict(list)
     for object_id, digest, generation, api_version in rows:
-        content = with_pool_generation(contents[digest], generation)
-        parsed = parse_resource_slice(msgspec.json.decode(content), api_version=api_version).value
+        slice_json = _slice_json(contents, digest, generation)
+        parsed = parse_resource_slice(slice_json, api_version=api_version).value
         if parsed is not None:
             key = PoolKey(DriverName(as_text(parsed.driver)), PoolName(as_text(parsed.pool)))
             by_pool[key].append(StoredSlice(object_id, parsed))
     return by_pool
+
+
+def _slice_json(contents: Mapping[UUID, bytes], digest: UUID, generation: int | None) -> Any:
+    if digest not in contents:
+        raise UnreadableSlice(f"body {digest}: not stored")
+    value = queries.decoded(with_pool_generation(contents[digest], generation))
+    if value is None:
+        raise UnreadableSlice(f"body {digest}: no JSON")
+    return value
 
 
 def _pool_ids(cursor: Cursor, cluster_id: int, keys: Sequence[PoolKey]) -> dict[PoolKey, int]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
 
 from clusters import registry
 from dra.parsing import parse_resource_claim, parse_taint_rule
@@ -17,7 +16,7 @@ from objects import queries
 from objects.choices import Op
 from objects.queries import Version
 from pools.services.allocations import allocations_of_pools
-from pools.services.derive import Knowledge, parsed_slices, slice_rows
+from pools.services.derive import Knowledge, UnreadableSlice, parsed_slices, slice_rows
 from pools.services.slices import slice_head
 
 if TYPE_CHECKING:
@@ -36,6 +35,8 @@ _TICK: Final = timedelta(microseconds=1)
 _BODIES_AT_ONCE: Final = 500
 # Clocks of workers on several hosts differ.
 _CLOCK_SLACK: Final = timedelta(seconds=10)
+# Those of an etcd have 64 bits.
+_NUMBER: Final = re.compile("[0-9]{1,20}")
 _RESYNCS: Final = frozenset({Op.RESYNC_ADDED, Op.RESYNC_MODIFIED, Op.RESYNC_DELETED})
 
 
@@ -92,7 +93,10 @@ def pools_at(
         for object_id, (version, api_version) in past.slices.items()
         if version is not None
     ]
-    stored = parsed_slices(cluster_id, rows)
+    try:
+        stored = parsed_slices(cluster_id, rows)
+    except UnreadableSlice:
+        return {}
     rules = _rules(cluster_id, knowledge, past)
     allocations = (
         _allocations(cursor, cluster_id, wanted, past) if knowledge.are_claims_known else None
@@ -130,7 +134,7 @@ def _rules(cluster_id: int, knowledge: Knowledge, past: _Past) -> tuple[TaintRul
     changed = {str(uid) for uid in past.rules}
     versions = [version for version in past.rules.values() if version is not None]
     contents = queries.bodies(cluster_id, [version.digest for version in versions]).values()
-    then = [parse_taint_rule(msgspec.json.decode(content)).value for content in contents]
+    then = [parse_taint_rule(queries.decoded(content)).value for content in contents]
     same = [rule for rule in knowledge.taint_rules if rule.uid not in changed]
     return (*same, *(rule for rule in then if rule is not None))
 
@@ -215,8 +219,7 @@ def _at_answer(
 
 
 def _number(resource_version: str) -> int | None:
-    is_number = resource_version.isascii() and resource_version.isdigit()
-    return int(resource_version) if is_number else None
+    return int(resource_version) if _NUMBER.fullmatch(resource_version) else None
 
 
 def _touched(cluster_id: int, kind: str, versions: Iterable[Version | None]) -> set[PoolKey]:
@@ -237,5 +240,5 @@ def _pools_of(content: bytes, kind: str) -> Iterator[PoolKey]:
 
 
 def _results(content: bytes) -> tuple[AllocationResult, ...]:
-    claim: Any = parse_resource_claim(msgspec.json.decode(content)).value
+    claim: Any = parse_resource_claim(queries.decoded(content)).value
     return claim.results if claim else ()

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from dra.shapes import statement_shape
+from objects.queries import decoded
 from objects.services.staging import Cursor, as_jsonb, as_text
 from objects.services.versions import RowsWhere, VersionedTable, merge
 
@@ -57,11 +56,12 @@ class NamedObjects:
         """Bring the rows of these objects up to date. No figure of a pool rests on them, so no pool is touched."""
         values = [(each.object_id, self._value(each)) for each in changed]
         gone = [object_id for object_id, value in values if value is None]
-        rows = [
-            (*_common_values(object_id, value), *self.own_values(value))
-            for object_id, value in values
+        # Of an object that was made anew the earlier one is living too, until a full read has come to its end: the later one counts.
+        rows = {
+            as_text(value.name): (*_common_values(object_id, value), *self.own_values(value))
+            for object_id, value in sorted(values, key=lambda each: each[0])
             if value is not None
-        ]
+        }
         replaced = RowsWhere("object_id", gone) if gone else None
         is_wanted = changes.wants(self.table)
         changes.add(
@@ -69,7 +69,7 @@ class NamedObjects:
                 cursor,
                 self.table,
                 cluster_id,
-                rows,
+                rows.values(),
                 now=now,
                 replaced=replaced,
                 is_wanted=is_wanted,
@@ -78,12 +78,7 @@ class NamedObjects:
         return frozenset()
 
     def _value(self, changed: ObjectChange) -> Any:
-        if changed.after is None:
-            return None
-        try:
-            return self.parse(msgspec.json.decode(changed.event.content)).value
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return None
+        return self.parse(decoded(changed.event.content)).value if changed.after else None
 
 
 def _common_values(object_id: int, value: Any) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ import msgspec
 
 from dra.parsing import parse_resource_slice
 from dra.values import DriverName, NodeKind, PoolKey, PoolName
+from objects.queries import decoded
 from objects.services.staging import Cursor, as_jsonb, as_text
 from pools.services.object_rows import record_rows
 from pools.services.tables import SLICES
@@ -71,7 +72,7 @@ def slice_head(content: bytes) -> SliceHead | None:
 
 def _head_by_parser(content: bytes) -> SliceHead | None:
     """Of a slice in which something is of the wrong type, as the parser reads it."""
-    parsed = parse_resource_slice(msgspec.json.decode(content)).value
+    parsed = parse_resource_slice(decoded(content)).value
     if parsed is None:
         return None
     node = parsed.node

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from dra.parsing import parse_taint_rule
 from dra.values import DriverName, PoolKey, PoolName, TaintRule
 from kube.kinds import DEVICE_TAINT_RULE
@@ -69,7 +67,4 @@ def _published_pools(
 
 
 def _rule(content: bytes) -> TaintRule | None:
-    try:
-        return parse_taint_rule(msgspec.json.decode(content)).value
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
+    return parse_taint_rule(queries.decoded(content)).value

@@ -1,7 +1,5 @@
 """Kubernetes objects in YAML."""
 
-import json
-
 import yaml
 
 from clusters.views.frame import Scope
@@ -10,8 +8,9 @@ from pools.models import DeviceClass, Node, ResourceSlice
 
 
 def manifest_of(row: Node | DeviceClass | ResourceSlice, scope: Scope) -> str:
-    """The row's object as kubectl prints it, in the order of its own fields; empty where its body is no longer kept."""
+    """The row's object as kubectl prints it, in the order of its own fields; empty where its body is no longer kept, or no JSON."""
     stored = queries.object_body(scope.snapshot, row.cluster_id, row.object_id)
-    if stored is None:
+    value = None if stored is None else queries.decoded(stored[1])
+    if value is None:
         return ""
-    return yaml.safe_dump(json.loads(stored[1]), sort_keys=False, allow_unicode=True, width=200)
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=200)

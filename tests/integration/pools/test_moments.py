@@ -5,7 +5,9 @@ from datetime import timedelta
 import pytest
 
 from dra.values import DriverName, PoolKey, PoolName, Release
+from objects.models import Body
 from objects.services.staging import open_cursor
+from pools.models import ResourceSlice
 from pools.services import taint_rules
 from pools.services.derive import Knowledge
 from pools.services.moments import Moment, pools_at
@@ -43,6 +45,23 @@ def figures(churn: Churn, moment: Moment) -> dict[str, int | None]:
     with open_cursor() as cursor:
         found = pools_at(cursor, churn.cluster.pk, KEYS, knowledge, moment=moment)
     return {str(key.pool): pool.counts.allocated for key, pool in found.items()}
+
+
+@pytest.mark.parametrize("answered", ["9" * 5000, "next"])
+def test_pools_at_an_answer_leave_out_what_changed_where_its_version_is_no_number(
+    churn: Churn, answered: str
+) -> None:
+    moment = Moment(churn.now, str(churn.version), answered)
+    hold(churn, 0, pool="node-1")
+
+    assert figures(churn, moment) == {"node-2": 0}
+
+
+def test_pools_at_an_answer_are_none_where_a_slice_of_them_cannot_be_read(churn: Churn) -> None:
+    moment = Moment(churn.now, str(churn.version), str(churn.version))
+    Body.objects.filter(digest=ResourceSlice.objects.get(name="a").digest).delete()
+
+    assert figures(churn, moment) == {}
 
 
 @pytest.mark.parametrize("claims", [1, 3])

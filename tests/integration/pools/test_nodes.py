@@ -61,6 +61,18 @@ def readiness_at(moment: datetime) -> list[tuple[object, ...]]:
         return list(Node.objects.values_list("name", "is_ready", "vanished_at"))
 
 
+def test_node_made_anew_is_the_later_object_while_the_earlier_one_is_living_too(
+    cluster: Cluster,
+) -> None:
+    earlier, later = kube.node("node-1"), kube.node("node-1", ready=False)
+    later["metadata"]["uid"] = "7f6d0c1e-52a4-4b8e-9d0a-3b1f0c9e8a77"
+
+    store(cluster, earlier, later)
+
+    row = Node.objects.get()
+    assert (row.uid, row.is_ready) == (later["metadata"]["uid"], False)
+
+
 def test_record_nodes_keeps_what_tells_one_from_another(cluster: Cluster) -> None:
     node = kube.node("node-1", ready=False)
     node["metadata"] |= {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.db import IntegrityError, transaction
 from django.db.models import Count
+from zstandard import ZstdCompressor
 
 from clusters import services as cluster_services
 from clusters.choices import ReadState
@@ -16,6 +17,7 @@ from dra.values import DriverName, PoolKey, PoolName, Release
 from kube.digest import body_digest
 from kube.objects import decode_metadata, seen_object
 from objects.choices import Op
+from objects.models import Body
 from objects.services.changes import RowChanges
 from objects.services.log import NewEvent, record_events
 from objects.services.staging import open_cursor
@@ -381,6 +383,59 @@ def test_pool_that_postgres_refuses_keeps_its_figures_and_the_others_are_stored(
 
     assert (figures("node-1"), figures("node-2")) == ((2, 0, 2), (2, 0, 2))
     assert Pool.objects.get(name="node-1").problem_codes == ["figures_not_stored"]
+
+
+def test_pool_of_a_slice_that_is_no_json_keeps_its_figures_and_the_others_are_stored(
+    cluster: Cluster,
+) -> None:
+    store(cluster, kube.resource_slice("slice-a", pool="node-1"))
+    no_number = b'{"spec":{"driver":"gpu.example.com","pool":{"name":"node-1"},"devices":1e400}}'
+    bodies = Body.objects.filter(digest=ResourceSlice.objects.get().digest)
+    bodies.update(content=ZstdCompressor().compress(no_number))
+
+    store(
+        cluster,
+        kube.resource_claim("claim-a", holds=["gpu-0"], pool="node-1"),
+        kube.resource_slice("slice-b", pool="node-2"),
+        now=NOON + MINUTE,
+    )
+
+    assert (figures("node-1"), figures("node-2")) == ((2, 0, 2), (2, 0, 2))
+    assert Pool.objects.get(name="node-1").problem_codes == ["figures_not_stored"]
+
+
+def test_pool_of_a_slice_whose_body_is_lost_keeps_its_figures_and_the_others_are_stored(
+    cluster: Cluster,
+) -> None:
+    store(cluster, kube.resource_slice("slice-a", pool="node-1"))
+    Body.objects.filter(digest=ResourceSlice.objects.get().digest).delete()
+
+    store(
+        cluster,
+        kube.resource_claim("claim-a", holds=["gpu-0"], pool="node-1"),
+        kube.resource_slice("slice-b", pool="node-2"),
+        now=NOON + MINUTE,
+    )
+
+    assert (figures("node-1"), figures("node-2")) == ((2, 0, 2), (2, 0, 2))
+    assert Pool.objects.get(name="node-1").problem_codes == ["figures_not_stored"]
+
+
+def test_pool_of_two_devices_that_are_one_once_stored_keeps_its_figures(cluster: Cluster) -> None:
+    model = {"attributes": {"model": {"string": "x"}}}
+    store(cluster, kube.resource_slice("slice-a", devices=[{"name": "gpu\ufffd"}]))
+
+    store(
+        cluster,
+        kube.resource_slice(
+            "slice-a", devices=[{"name": "gpu\0", **model}, {"name": "gpu\ufffd", **model}]
+        ),
+        now=NOON + MINUTE,
+        op=Op.MODIFIED,
+    )
+
+    assert figures() == (1, 0, 1)
+    assert Pool.objects.get().problem_codes == ["figures_not_stored"]
 
 
 def test_derive_dirty_takes_what_was_marked(cluster: Cluster) -> None:

@@ -1,6 +1,7 @@
 import json
 from collections.abc import Callable
 from functools import reduce
+from typing import Any
 
 import pytest
 
@@ -120,6 +121,24 @@ def test_discover_version_tells_emulation(
 
     assert (found.major, found.git_version[:5]) == (expected.major, expected.git_version[:5])
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [("37", 37), ("34+", 34), ("", None), (None, None), ("9" * 5000, None)],
+)
+def test_discover_version_takes_what_is_no_number_for_unknown(
+    serve: Serve, written: Any, number: int | None
+) -> None:
+    recorded = cluster("1.37.2-default")
+
+    def reply(request: Request) -> Reply:
+        said = {"major": "1", "minor": written, "gitVersion": "v1"}
+        return reply_json(said) if request.path == "/version" else recorded(request)
+
+    _, connection = serve(reply)
+
+    assert discover(connection, previous=None).server_version == ServerVersion(1, number, "v1")
 
 
 def test_discover_rights_are_asked_per_kind_and_verb(serve: Serve) -> None:
