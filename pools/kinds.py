@@ -26,7 +26,13 @@ watch(
         # Claims come and go all day, and there are few at a time.
         shortest_checkpoint_interval=timedelta(hours=1),
     ),
-    WatchedKind(DEVICE_CLASS, record=DEVICE_CLASS_ROWS.record, tables=(DEVICE_CLASS_ROWS.table,)),
+    WatchedKind(
+        DEVICE_CLASS,
+        record=DEVICE_CLASS_ROWS.record,
+        tables=(DEVICE_CLASS_ROWS.table,),
+        # 2: an expression that cannot be read is kept as one.
+        record_version=2,
+    ),
     # After slices: a rule touches the pools that have one.
     WatchedKind(
         DEVICE_TAINT_RULE,
@@ -38,6 +44,8 @@ watch(
         NODE,
         record=NODE_ROWS.record,
         tables=(NODE_ROWS.table,),
+        # 2: whether a node is cordoned may be unknown.
+        record_version=2,
         needing_attention=nodes_not_ready,
     ),
 )
