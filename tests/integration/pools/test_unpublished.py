@@ -74,10 +74,19 @@ def test_unpublished_allocations_are_those_whose_device_is_nowhere(seed: int) ->
             [("node-1", "gpu-9", "worker-1")],
         ),
         ({"problem_codes": ["unpublished_allocation"]}, [("node-1", "gpu-9", "worker-1")]),
+        ({"problem_codes": ["unseen_allocation"]}, [("node-1", "gpu-9", "worker-1")]),
         ({"vanished_at": NOON}, [("node-1", "gpu-9", "worker-1")]),
         ({"name": "node-2"}, [("node-1", "gpu-9", "worker-1")]),
     ],
-    ids=["said to be all there", "unknown", "older figures", "told", "gone", "never there"],
+    ids=[
+        "said to be all there",
+        "unknown",
+        "older figures",
+        "told",
+        "told of an incomplete pool",
+        "gone",
+        "never there",
+    ],
 )
 def test_pool_that_does_not_say_that_all_is_published_is_looked_into(
     changed: dict[str, object], expected: Names

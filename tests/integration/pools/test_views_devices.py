@@ -332,6 +332,7 @@ def test_device_page_names_the_same_hardware_elsewhere(visit: Visit, pool: Pool)
     api_rows.device(other, "by-uuid", attributes={"uuid": "U1"})
     api_rows.device(other, "by-address", attributes={"d/pciBusID": "0000:1"})
     api_rows.device(far, "same-address-elsewhere", attributes={"d/pciBusID": "0000:1"})
+    api_rows.device(other, "gone", attributes={"uuid": "U1"}, vanished_at=api_rows.NOON)
 
     section = visit(f"/devices/{mine.id}/").one("section", aria_labelledby="twins-title")
 
