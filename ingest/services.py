@@ -283,9 +283,9 @@ def _due(
     due = []
     for kind, row in sorted(rows.items()):
         served = capabilities.resources.get(kind)
-        if served is None:
+        if served is None and row.state != ReadState.NOT_SERVED:
             writer.set_not_served(kind)
-        elif row.retry_at is None or row.retry_at <= now:
+        elif served and (row.retry_at is None or row.retry_at <= now):
             due.append(served)
     return due
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal
@@ -95,7 +95,7 @@ def pack_partitions(tables: Sequence[Partitioned], *, now: datetime) -> list[str
     Postgres waits for whoever reads. A partition that is read for long is left for the next time.
     """
     packed = []
-    with open_cursor() as cursor, _as_long_as_it_takes(cursor):
+    with open_cursor() as cursor:
         for table in tables:
             for name in _loose(cursor, table):
                 start = _start_of(name)
@@ -105,16 +105,6 @@ def pack_partitions(tables: Sequence[Partitioned], *, now: datetime) -> list[str
                     pack_partition(cursor, name)
                     packed.append(name)
     return packed
-
-
-@contextmanager
-def _as_long_as_it_takes(cursor: Cursor) -> Iterator[None]:
-    """Within the block statements have no time limit. That limit is for pages; a longer upkeep would be begun again and again."""
-    cursor.execute("SET statement_timeout = 0")
-    try:
-        yield
-    finally:
-        cursor.execute("RESET statement_timeout")
 
 
 def pack_partition(cursor: Cursor, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -11,7 +12,7 @@ from django.db import connection
 from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Cursor = psycopg.Cursor[tuple[Any, ...]]
 
@@ -22,6 +23,20 @@ def open_cursor() -> Cursor:
     """A cursor of psycopg itself on Django's connection: binary, and with parameters bound by the server."""
     connection.ensure_connection()
     return psycopg.Cursor(connection.connection)
+
+
+@contextmanager
+def as_long_as_it_takes() -> Iterator[None]:
+    """Within the block statements of this connection have no time limit.
+
+    That limit is for pages; a longer upkeep would be begun again and again. Waiting for a lock still ends.
+    """
+    with open_cursor() as cursor:
+        cursor.execute("SET statement_timeout = 0")
+        try:
+            yield
+        finally:
+            cursor.execute("RESET statement_timeout")
 
 
 def copy_rows(

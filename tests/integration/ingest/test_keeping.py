@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from clusters.choices import ReadState
-from clusters.models import Cluster
+from clusters.models import Cluster, Gap
 from ingest import keeping, leases, services
 from objects.models import Checkpoint, KubeObject, ObjectEvent
 from objects.services.partitions import LOG, ensure_partitions, pack_partitions
@@ -79,6 +79,61 @@ def refused_checkpoints(cluster: Cluster) -> Iterator[None]:
         )
         yield
         cursor.execute("ALTER TABLE objects_checkpoint DROP CONSTRAINT refused")
+
+
+@pytest.fixture
+def slow_checkpoints(cluster: Cluster) -> Iterator[None]:
+    """A checkpoint takes longer than a page may."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "ALTER TABLE objects_checkpoint ADD CONSTRAINT slow CHECK (pg_sleep(0.3)::text IS NOT NULL)"
+        )
+        cursor.execute("SET statement_timeout = 200")
+        yield
+        cursor.execute("RESET statement_timeout")
+        cursor.execute("ALTER TABLE objects_checkpoint DROP CONSTRAINT slow")
+
+
+@pytest.fixture
+def kept_requests(cluster: Cluster) -> Iterator[None]:
+    """Postgres removes no pool status request."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION pg_temp.refuse() RETURNS trigger LANGUAGE plpgsql AS"
+            " 'BEGIN RAISE ''kept''; END'"
+        )
+        cursor.execute(
+            "CREATE TRIGGER kept BEFORE DELETE ON pools_poolstatusrequest"
+            " FOR EACH STATEMENT EXECUTE FUNCTION pg_temp.refuse()"
+        )
+        yield
+        cursor.execute("DROP TRIGGER kept ON pools_poolstatusrequest")
+
+
+@pytest.mark.usefixtures("slow_checkpoints")
+def test_keep_storage_takes_longer_than_a_page_may(cluster: Cluster, read_at: datetime) -> None:
+    keeping.keep_storage(Kept(30, 400), now=read_at)
+
+    kinds = Checkpoint.objects.filter(cluster=cluster).values_list("kind", flat=True)
+    assert sorted(kinds) == ["ResourceClaim", "ResourceSlice"]
+
+
+@pytest.mark.usefixtures("kept_requests")
+def test_keep_storage_goes_on_with_the_other_steps_when_one_fails(
+    cluster: Cluster, read_at: datetime
+) -> None:
+    ended_at = read_at - timedelta(days=500)
+    Gap.objects.create(
+        cluster=cluster, kind="Node", started_at=ended_at, ended_at=ended_at, reason="relist"
+    )
+    PoolStatusRequest.objects.create(
+        cluster=cluster, name="old", driver="d", created_at=ended_at, is_removed=True
+    )
+
+    keeping.keep_storage(Kept(30, 400), now=read_at)
+
+    assert PoolStatusRequest.objects.filter(name="old").exists()
+    assert not Gap.objects.filter(ended_at=ended_at).exists()
 
 
 @pytest.mark.usefixtures("every_write_raises_its_revision")

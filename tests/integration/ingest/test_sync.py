@@ -10,14 +10,17 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import connection
 
 from clusters import services
+from clusters.choices import ReadState
 from clusters.models import Cluster, ClusterKind, Gap
 from clusters.registry import watched_kinds
 from ingest.services import SyncResult
+from kube.capabilities import Capabilities, ServerVersion
 from objects.choices import Op
 from objects.models import KubeObject, ObjectEvent
 from pools.models import Device, DeviceClass, Node, Pool, PoolSample
 from tests.factories import kube
 from tests.integration.ingest.conftest import clock
+from tests.statements import sent_statements
 
 if TYPE_CHECKING:
     from simulator.cluster import Simulator
@@ -124,6 +127,21 @@ def test_sync_makes_rows_of_what_is_stored_where_they_are_made_in_another_way_by
     assert figures() == (1, True, 2, 0, 0, 2)
     versions = ClusterKind.objects.values_list("kind", "record_version")
     assert dict(versions) == {kind.name: kind.record_version for kind in watched_kinds()}
+
+
+def test_sync_of_a_cluster_that_serves_nothing_takes_few_statements_once_that_is_stored(
+    cluster: Cluster, sync: Sync
+) -> None:
+    nothing = Capabilities(ServerVersion(1, 30, "v1.30.0"), resources={}, rights={}, gates=None)
+    services.record_discovery(cluster.pk, nothing, now=clock())
+    sync()
+
+    with sent_statements() as sent:
+        sync()
+
+    assert set(ClusterKind.objects.values_list("state", flat=True)) == {ReadState.NOT_SERVED}
+    # The cluster, taking and ending its lease, partitions, kinds, what figures rest on, and pools that wait.
+    assert len(sent) == 7
 
 
 @pytest.mark.usefixtures("following")
