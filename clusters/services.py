@@ -38,6 +38,7 @@ FORBIDDEN: Final = "forbidden"
 DISK_FULL: Final = "disk_full"
 RESTORED: Final = "restored"
 PAUSED: Final = "paused"
+NOT_WATCHED: Final = "not_watched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +164,20 @@ def pause_cluster(cluster_id: int) -> None:
 def resume_cluster(cluster_id: int, *, now: datetime) -> None:
     """Read a paused cluster again; what was missed meanwhile was missed because of the pause."""
     with transaction.atomic():
-        rows = ClusterKind.objects.filter(cluster_id=cluster_id, cluster__is_paused=True)
-        unread = [row for row in rows if is_left_unread(row, now=now)]
+        note_unread(cluster_id, now=now)
         _set(cluster_id, is_paused=False)
-        for row in unread:
-            open_gap(row, reason=PAUSED, failure=None, now=now)
+
+
+def note_unread(cluster_id: int, *, now: datetime) -> None:
+    """Open a gap for what is left unread on purpose: of a cluster that is paused, or that is no longer watched."""
+    cluster = Cluster.objects.get(pk=cluster_id)
+    if cluster.is_watched and not cluster.is_paused:
+        return
+    reason = PAUSED if cluster.is_watched else NOT_WATCHED
+    with transaction.atomic():
+        for row in ClusterKind.objects.filter(cluster_id=cluster_id).order_by("kind"):
+            if is_left_unread(row, now=now):
+                open_gap(row, reason=reason, failure=None, now=now)
 
 
 def set_pool_status_mode(cluster_id: int, mode: PoolStatusMode) -> None:

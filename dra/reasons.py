@@ -142,6 +142,10 @@ _GAPS: Final = (
     Entry("forbidden", _("The cluster did not let us read this.")),
     Entry("disk_full", _("The database had no room left.")),
     Entry("paused", _("Somebody had paused the reading of this cluster.")),
+    Entry(
+        "not_watched",
+        _("The configuration named this cluster no more, or another cluster had its name."),
+    ),
     Entry("restored", _("The cluster's own store was set back to an earlier state.")),
 )
 

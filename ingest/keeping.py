@@ -12,7 +12,8 @@ from django.db import transaction
 from clusters import registry
 from clusters.choices import CLUSTER, POOLS
 from clusters.models import Cluster, Gap
-from clusters.services import raise_revisions, raising_revisions
+from clusters.services import note_unread, raise_revisions, raising_revisions
+from ingest import services
 from kube.kinds import RESOURCE_POOL_STATUS_REQUEST
 from objects.services import bodies, keeping
 from objects.services.partitions import (
@@ -51,11 +52,15 @@ class Retention(Protocol):
 
 def keep_storage(retention: Retention, *, now: datetime) -> None:
     """Everything that keeps the storage in shape; each step may be repeated, and one cluster's trouble is its own."""
+    busy = services.clusters_in_sync()
     tables = [*LOG, *closed_versions(), *rollups.SAMPLES, *rollups.HOURS]
     with as_long_as_it_takes():
         with _logged_failure("partitions ahead"):
             ensure_partitions(tables, now=now)
         for cluster_id in Cluster.objects.order_by("pk").values_list("pk", flat=True):
+            if cluster_id not in busy:
+                with _logged_failure("gaps of what is not read", cluster_id):
+                    note_unread(cluster_id, now=now)
             _keep_cluster(cluster_id, now=now)
         _drop_old(retention, now=now)
         with _logged_failure("packing of partitions"):

@@ -13,10 +13,15 @@ from clusters import services as cluster_services
 from clusters.choices import Source
 from clusters.models import Gap
 from clusters.services import WatchedCluster
-from ingest import services
+from ingest import keeping, leases, services
 from kube.targets import Target
+from pools import queries
+from pools.models import Pool
 from simulator import server
+from tests.factories import kube
+from tests.factories.snapshots import SNAPSHOT
 from tests.integration.ingest.conftest import clock
+from tests.integration.ingest.test_keeping import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -93,6 +98,47 @@ def test_pause_is_a_reason(cluster: Cluster, sync: Sync) -> None:
 
     assert reasons(cluster) == {"paused"}
     assert not Gap.objects.filter(cluster=cluster, ended_at=None).exists()
+
+
+def pause(cluster: Cluster) -> None:
+    cluster_services.pause_cluster(cluster.pk)
+
+
+def watch_no_more(cluster: Cluster) -> None:
+    del cluster
+    cluster_services.ensure_clusters([], now=clock())
+
+
+@pytest.mark.parametrize(("leave", "reason"), [(pause, "paused"), (watch_no_more, "not_watched")])
+def test_what_is_left_unread_on_purpose_is_a_gap_while_that_lasts(
+    simulator: Simulator,
+    cluster: Cluster,
+    sync: Sync,
+    leave: Callable[[Cluster], None],
+    reason: str,
+) -> None:
+    simulator.put(kube.resource_slice("slice-a"))
+    sync()
+    leave(cluster)
+
+    keeping.keep_storage(Kept(30, 400), now=later())
+
+    end = later()
+    found = queries.pool_history(
+        SNAPSHOT, Pool.objects.get(), start=end - timedelta(hours=1), end=end, step=None
+    )
+    assert reasons(cluster) == {reason}
+    assert (Pool.objects.get().devices_available, found.points[-1].figures.available) == (2, None)
+
+
+def test_upkeep_leaves_a_window_alone_that_is_still_open(cluster: Cluster, sync: Sync) -> None:
+    sync()
+    pause(cluster)
+
+    with leases.holder().held(f"sync {cluster.pk}"):
+        keeping.keep_storage(Kept(30, 400), now=later())
+
+    assert reasons(cluster) == set()
 
 
 def test_short_pause_leaves_no_gap(cluster: Cluster, sync: Sync) -> None:
