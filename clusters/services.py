@@ -164,6 +164,8 @@ def pause_cluster(cluster_id: int) -> None:
 def resume_cluster(cluster_id: int, *, now: datetime) -> None:
     """Read a paused cluster again; what was missed meanwhile was missed because of the pause."""
     with transaction.atomic():
+        # The cluster before its revision, as whoever else writes both.
+        Cluster.objects.select_for_update(no_key=True).get(pk=cluster_id)
         note_unread(cluster_id, now=now)
         _set(cluster_id, is_paused=False)
 

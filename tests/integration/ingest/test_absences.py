@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
@@ -11,7 +12,7 @@ from django.db import connection
 
 from clusters import services as cluster_services
 from clusters.choices import Source
-from clusters.models import Gap
+from clusters.models import Cluster, Gap
 from clusters.services import WatchedCluster
 from ingest import keeping, leases, services
 from kube.targets import Target
@@ -22,12 +23,12 @@ from tests.factories import kube
 from tests.factories.snapshots import SNAPSHOT
 from tests.integration.ingest.conftest import clock
 from tests.integration.ingest.test_keeping import Kept
+from tests.integration.ingest.test_sync import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from clusters.models import Cluster
     from ingest.services import SyncResult
     from simulator.cluster import Simulator
 
@@ -139,6 +140,34 @@ def test_upkeep_leaves_a_window_alone_that_is_still_open(cluster: Cluster, sync:
         keeping.keep_storage(Kept(30, 400), now=later())
 
     assert reasons(cluster) == set()
+
+
+def is_waited_for(other: psycopg.Connection[Any]) -> bool:
+    """Whether somebody waits for a lock that another has."""
+    return other.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is not None
+
+
+def test_resuming_waits_for_whoever_writes_about_the_cluster_and_keeps_nobody_waiting(
+    cluster: Cluster, sync: Sync
+) -> None:
+    sync()
+    pause(cluster)
+
+    def resume() -> None:
+        cluster_services.resume_cluster(cluster.pk, now=later())
+        connection.close()
+
+    resuming = threading.Thread(target=resume)
+    parameters = connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}
+    with psycopg.connect(**parameters) as other:
+        other.execute("UPDATE clusters_cluster SET reach = reach WHERE id = %s", [cluster.pk])
+        resuming.start()
+        eventually(lambda: is_waited_for(other))
+        other.execute("UPDATE clusters_revision SET number = number + 1")
+    resuming.join()
+
+    assert reasons(cluster) == {"paused"}
+    assert not Cluster.objects.get().is_paused
 
 
 def test_short_pause_leaves_no_gap(cluster: Cluster, sync: Sync) -> None:
