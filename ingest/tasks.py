@@ -23,6 +23,8 @@ _DISCOVERIES_APART_SECONDS: Final = 0.4
 _DISCOVERIES_WITHIN_SECONDS: Final = 50.0
 _END_SECONDS: Final = 3.0
 _FILES: Final = 65_536
+# Set while the database cannot be reached.
+_is_away: Final = threading.Event()
 _room: Final = threading.BoundedSemaphore(settings.WORKER_CLUSTERS)
 
 
@@ -78,10 +80,18 @@ def _give_back_leases(**_kwargs: Any) -> None:
 def start_syncs() -> None:
     """Begin with each cluster that is due and that nobody reads at this moment."""
     try:
-        for cluster_id in services.clusters_to_sync(now=_now()):
-            _queue_sync(cluster_id, services.SHORTEST_WINDOW_SECONDS)
+        due = services.clusters_to_sync(now=_now())
     except services.DATABASE_ERRORS as error:
-        log.warning("the database cannot be reached", error=str(error))
+        # Asked every two seconds, and said once.
+        if not _is_away.is_set():
+            log.warning("the database cannot be reached", error=str(error))
+        _is_away.set()
+        return
+    if _is_away.is_set():
+        log.warning("the database can be reached again")
+        _is_away.clear()
+    for cluster_id in due:
+        _queue_sync(cluster_id, services.SHORTEST_WINDOW_SECONDS)
 
 
 @shared_task(name="ingest.sync_cluster", ignore_result=True)
