@@ -22,7 +22,6 @@ from dra.catalogue import Statement
 from dra.values import DriverName, PoolKey, PoolName, Release
 from ingest import leases
 from ingest.database import give_back
-from ingest.services import release_of
 from ingest.stopping import is_stopping, pause, stopped_by
 from ingest.writing import read_knowledge
 from kube import pool_status
@@ -113,7 +112,7 @@ class _Round:
         self._cluster = cluster
         self._capabilities = capabilities
         self._clock = clock
-        self._release = release_of(capabilities)
+        self._release = capabilities.release
         self._answered: list[_Answered] = []
 
     def run(self, drivers: Sequence[str]) -> None:

@@ -21,7 +21,6 @@ from clusters import services as clusters
 from clusters.choices import ReadState
 from clusters.models import Cluster, ClusterKind
 from clusters.services import KindFailure
-from dra.values import Release
 from ingest import connections, leases
 from ingest.channel import Channel
 from ingest.configured import Configuration, configured_clusters
@@ -44,6 +43,7 @@ from pools.services.rollups import HOURS, SAMPLES
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from dra.values import Release
     from kube.kinds import ServedResource
 
 log = structlog.get_logger()
@@ -145,7 +145,7 @@ def _sync(cluster: Cluster, *, seconds: float, clock: Callable[[], datetime]) ->
         cluster_id=cluster.pk,
         clock=clock,
         served=frozenset(capabilities.resources),
-        release=release_of(capabilities),
+        release=capabilities.release,
         cursors={kind: row.resource_version for kind, row in rows.items()},
         reading=set(),
         first_reads={kind for kind, row in rows.items() if row.last_synced_at is None},
@@ -232,15 +232,7 @@ def discover_cluster(
 
 
 def _basis_of_figures(capabilities: Capabilities) -> tuple[Release | None, frozenset[str]]:
-    return release_of(capabilities), frozenset(capabilities.resources)
-
-
-def release_of(capabilities: Capabilities) -> Release | None:
-    """The minor release, where the server says it."""
-    version = capabilities.server_version
-    if version.major is None or version.minor is None:
-        return None
-    return Release(version.major, version.minor)
+    return capabilities.release, frozenset(capabilities.resources)
 
 
 def fail_cluster(cluster_id: int, failure: KubeFailure, *, now: datetime) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from clusters import registry
 from clusters import services as clusters
 from clusters.choices import POOLS, ReadState
-from clusters.models import ClusterKind
+from clusters.models import Cluster, ClusterKind
 from dra.words import statement_words
 from ingest.messages import (
     Counted,
@@ -21,6 +21,7 @@ from ingest.messages import (
     ReadingBegan,
     ReadingDone,
 )
+from kube.capabilities import Capabilities
 from kube.kinds import DEVICE_TAINT_RULE, RESOURCE_CLAIM, RESOURCE_SLICE
 from objects import queries
 from objects.services.changes import RowChanges
@@ -300,19 +301,32 @@ class Writer:
                 self.cluster_id,
                 {kind: self.cursors[kind] for kind in needed if kind in self.cursors},
             )
+            keys = derive.take_dirty(batch.cursor, self.cluster_id, limit=_POOLS_AT_ONCE)
+            self._learn_capabilities()
             self._knowledge = self._read_knowledge(())
-            count = derive.derive_dirty(
+            derive.derive_pools(
                 batch.cursor,
                 self.cluster_id,
+                keys,
                 self._knowledge,
-                limit=_POOLS_AT_ONCE,
                 now=self.clock(),
                 changes=batch.changes,
             )
-            if count:
+            if keys:
                 batch.subjects.update((POOLS, *_subjects_of(batch.changes)))
-        self._has_dirty = count == _POOLS_AT_ONCE
-        return bool(count)
+        self._has_dirty = len(keys) == _POOLS_AT_ONCE
+        return bool(keys)
+
+    def _learn_capabilities(self) -> None:
+        """Others may have been found since the pass began. Whoever stores them marks all pools in the same transaction.
+
+        So this comes after pools were taken: those are derived from what they were marked for.
+        """
+        stored = Cluster.objects.values_list("capabilities", flat=True).get(pk=self.cluster_id)
+        if stored is not None:
+            capabilities = Capabilities.from_json(stored)
+            self.served = frozenset(capabilities.resources)
+            self.release = capabilities.release
 
     def end_windows(self, kinds: set[str]) -> None:
         """These kinds are as the server has them: their windows ended well."""

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import msgspec
 
+from dra.values import Release
 from kube.kinds import ServedResource
 
 Right = tuple[str, str]
@@ -32,6 +33,14 @@ class Capabilities:
     gates: dict[str, dict[str, bool]] | None  # by component; None = /metrics not readable
     # By "Kind" or "Kind verb": readings in a row that would have lowered it.
     missed: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def release(self) -> Release | None:
+        """The minor release, where the server says it."""
+        version = self.server_version
+        if version.major is None or version.minor is None:
+            return None
+        return Release(version.major, version.minor)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for a JSON column; `from_json` reads them."""

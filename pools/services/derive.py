@@ -100,25 +100,15 @@ def mark_all_dirty(cursor: Cursor, cluster_id: int) -> None:
     )
 
 
-def derive_dirty(
-    cursor: Cursor,
-    cluster_id: int,
-    knowledge: Knowledge,
-    *,
-    limit: int,
-    now: datetime,
-    changes: RowChanges,
-) -> int:
-    """Derive up to `limit` of the pools that were marked; returns how many that were."""
+def take_dirty(cursor: Cursor, cluster_id: int, *, limit: int) -> list[PoolKey]:
+    """Up to `limit` of the pools that were marked, which are marked no more: they are to be derived in this transaction."""
     cursor.execute(
         "DELETE FROM pools_dirtypool WHERE ctid = ANY (ARRAY("
         " SELECT ctid FROM pools_dirtypool WHERE cluster_id = %s LIMIT %s FOR UPDATE))"
         " RETURNING driver, name",
         (cluster_id, limit),
     )
-    keys = [PoolKey(DriverName(driver), PoolName(name)) for driver, name in cursor.fetchall()]
-    derive_pools(cursor, cluster_id, keys, knowledge, now=now, changes=changes)
-    return len(keys)
+    return [PoolKey(DriverName(driver), PoolName(name)) for driver, name in cursor.fetchall()]
 
 
 def derive_pools(

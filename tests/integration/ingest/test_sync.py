@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 from django.core.exceptions import ObjectDoesNotExist
-from django.db import connection
+from django.db import connection, transaction
 
 from clusters import services
 from clusters.choices import ReadState
 from clusters.models import Cluster, ClusterKind, Gap
 from clusters.registry import watched_kinds
+from dra.values import Release
 from ingest.services import SyncResult
+from ingest.writing import Writer
 from kube.capabilities import Capabilities, ServerVersion
 from objects.choices import Op
 from objects.models import KubeObject, ObjectEvent
+from objects.services.staging import open_cursor
 from pools.models import Device, DeviceClass, Node, Pool, PoolSample
+from pools.services import derive
 from tests.factories import kube
 from tests.integration.ingest.conftest import clock
 from tests.statements import sent_statements
@@ -142,6 +146,33 @@ def test_sync_of_a_cluster_that_serves_nothing_takes_few_statements_once_that_is
     assert set(ClusterKind.objects.values_list("state", flat=True)) == {ReadState.NOT_SERVED}
     # The cluster, taking and ending its lease, partitions, kinds, what figures rest on, and pools that wait.
     assert len(sent) == 7
+
+
+def test_pools_are_derived_for_the_release_that_was_found_since_the_pass_began(
+    simulator: Simulator, cluster: Cluster, sync: Sync
+) -> None:
+    simulator.put_all([kube.resource_slice("slice-a"), kube.taint_rule("rule-a")])
+    sync()
+    with transaction.atomic(), open_cursor() as cursor:
+        derive.mark_all_dirty(cursor, cluster.pk)
+    # In this one a rule without selector tainted every device.
+    began_with = Release(1, 36)
+    kinds = ClusterKind.objects.filter(cluster=cluster)
+    writer = Writer(
+        cluster_id=cluster.pk,
+        clock=clock,
+        served=frozenset(kinds.values_list("kind", flat=True)),
+        release=began_with,
+        cursors=dict(kinds.values_list("kind", "resource_version")),
+        reading=set(),
+        first_reads=set(),
+    )
+    writer.begin()
+
+    has_derived = writer.derive_some()
+
+    assert (has_derived, Pool.objects.get().problem_codes) == (True, [])
+    assert figures() == (1, True, 2, 0, 0, 2)
 
 
 @pytest.mark.usefixtures("following")

@@ -438,25 +438,21 @@ def test_pool_of_two_devices_that_are_one_once_stored_keeps_its_figures(cluster:
     assert Pool.objects.get().problem_codes == ["figures_not_stored"]
 
 
-def test_derive_dirty_takes_what_was_marked(cluster: Cluster) -> None:
-    store(cluster, kube.resource_slice("slice-a"), are_claims_known=False)
-    knowledge = Knowledge(True, (), Release(1, 37))
+def test_pools_that_were_marked_are_taken_once(cluster: Cluster) -> None:
+    store(cluster, kube.resource_slice("slice-a"))
 
     with transaction.atomic(), open_cursor() as cursor:
         derive.mark_all_dirty(cursor, cluster.pk)
         derive.mark_all_dirty(cursor, cluster.pk)
         marked = DirtyPool.objects.count()
-        derived = derive.derive_dirty(
-            cursor,
-            cluster.pk,
-            knowledge,
-            limit=10,
-            now=NOON + MINUTE,
-            changes=RowChanges(cluster.pk),
-        )
+        taken = derive.take_dirty(cursor, cluster.pk, limit=10)
+        again = derive.take_dirty(cursor, cluster.pk, limit=10)
 
-    assert (marked, derived, DirtyPool.objects.count()) == (1, 1, 0)
-    assert figures() == (2, 0, 2)
+    assert (marked, taken, again) == (
+        1,
+        [PoolKey(DriverName(kube.DRIVER), PoolName("node-1"))],
+        [],
+    )
 
 
 def raised(cluster: Cluster) -> int:
