@@ -348,7 +348,10 @@ def cluster_pause(request: HttpRequest, cluster_id: int) -> HttpResponse:
 @permission_required(CHANGE, raise_exception=True)
 def cluster_resume(request: HttpRequest, cluster_id: int) -> HttpResponse:
     """Read a paused cluster again."""
-    services.resume_cluster(cluster_id, now=timezone.now())
+    try:
+        services.resume_cluster(cluster_id, now=timezone.now())
+    except Cluster.DoesNotExist:
+        raise Http404(_("There is no such cluster.")) from None
     return redirect("clusters:detail", cluster_id)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import connection
 from django.db.models import F, Func, JSONField, Value
@@ -44,6 +44,12 @@ def partition_figures(
     return figures
 
 
+# What was available from each moment on; None is not known.
+Points = list[tuple[datetime, float | None]]
+_HOUR = timedelta(hours=1)
+# An hour is written so long after its beginning at the latest: once it is over, and upkeep comes by every ten minutes.
+_WRITTEN_AFTER = timedelta(hours=1, minutes=15)
+
 # Of old clusters the hours that are over; of young ones, which have none yet, each change since their beginning, summed up.
 _AVAILABILITY = f"""
 SELECT h.cluster_id, p.driver, h.hour AS at, sum((h.mean->>{FIGURES.index("available")})::float8) AS available
@@ -71,7 +77,7 @@ def availability(
     young: Sequence[int],
     start: datetime,
     end: datetime,
-) -> dict[tuple[int, str], list[tuple[datetime, float | None]]]:
+) -> dict[tuple[int, str], Points]:
     """Devices available over time by cluster id and driver, unknown pools left out, None where no pool knows it; one query.
 
     `young` are clusters that were not there before `start`.
@@ -80,13 +86,27 @@ def availability(
         "old": [each for each in cluster_ids if each not in young],
         "young": [each for each in cluster_ids if each in young],
     }
-    samples: dict[tuple[int, str], list[tuple[datetime, float | None]]] = {}
+    samples: dict[tuple[int, str], Points] = {}
     with connection.cursor() as cursor:
         cursor.execute(_AVAILABILITY, {**ids, "start": start, "end": end})
         for cluster_id, driver, at, available in cursor.fetchall():
             value = None if available is None else float(available)
             samples.setdefault((cluster_id, driver), []).append((at, value))
-    return samples
+    return {
+        key: points if key[0] in young else _with_missing_hours(points, end=end)
+        for key, points in samples.items()
+    }
+
+
+def _with_missing_hours(points: Points, *, end: datetime) -> Points:
+    """With a point that is not known where hours are missing: nothing was known in them."""
+    following = [*(at for at, _ in points[1:]), end - _WRITTEN_AFTER]
+    whole: Points = []
+    for (at, value), later in zip(points, following, strict=True):
+        whole.append((at, value))
+        if later - at > _HOUR:
+            whole.append((at + _HOUR, None))
+    return whole
 
 
 def partition_types(snapshot: Snapshot) -> list[str]:

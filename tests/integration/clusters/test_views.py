@@ -424,6 +424,19 @@ def test_change_to_a_mode_that_does_not_exist_is_not_found(
     assert (answer.status_code, cluster.pool_status_mode) == (404, "auto")
 
 
+def test_resuming_a_cluster_that_does_not_exist_is_not_found(
+    operator: Client, cluster: Cluster
+) -> None:
+    token = parse(operator.get(f"/clusters/{cluster.pk}/")).one("main").all("input")[0]
+
+    answer = operator.post(
+        f"/clusters/{cluster.pk + 1}/resume/",
+        {"csrfmiddlewaretoken": token.attributes["value"]},
+    )
+
+    assert (answer.status_code, answer["Content-Type"]) == (404, "text/html; charset=utf-8")
+
+
 def test_changes_are_made_by_post_alone(operator: Client, cluster: Cluster) -> None:
     answer = operator.get(f"/clusters/{cluster.pk}/pause/")
 

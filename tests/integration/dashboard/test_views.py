@@ -126,6 +126,21 @@ def test_overview_trend_of_a_young_cluster_is_not_zero_where_no_pool_knows(visit
     assert line.count("M") == 2
 
 
+@pytest.mark.parametrize(
+    ("hours", "runs"), [((6, 5, 2, 1), 2), ((3, 2), 1), ((4, 3, 2), 1), ((6, 5, 4), 2)]
+)
+def test_overview_trend_of_an_old_cluster_is_interrupted_where_hours_are_missing(
+    visit: Visit, hours: tuple[int, ...], runs: int
+) -> None:
+    pool = api_rows.pool(api_rows.cluster(created_at=NOON - timedelta(days=9)))
+    for_each(hours, lambda ago: api_rows.hour(pool, NOON - timedelta(hours=ago), available=2.0))
+
+    (trend,) = visit("/").all("svg", class_="sparkline")
+
+    line = trend.all("path", class_="sparkline-line")[0].attributes["d"]
+    assert line.count("M") == runs
+
+
 def test_overview_trend_of_an_old_cluster_is_made_of_hours(visit: Visit) -> None:
     cluster = api_rows.cluster(created_at=NOON - timedelta(days=9))
     one, two = api_rows.pool(cluster, "a"), api_rows.pool(cluster, "b")
