@@ -16,6 +16,28 @@
     return Boolean(marked && !marked.isCollapsed && part.contains(marked.anchorNode));
   };
 
+  // A click is a press and a release on the same element, so nothing is swapped from under a pressed pointer.
+  let pressed = null;
+  let missed = null;
+  let forgetting;
+  document.addEventListener("pointerdown", (event) => {
+    pressed = event.target;
+    clearTimeout(forgetting);
+    // A release outside of the window may never be told.
+    forgetting = setTimeout(() => { pressed = null; }, 10_000);
+  }, true);
+  const release = () => {
+    const isLeaving = pressed?.closest?.("a[href]");
+    // After the click, which may have asked for something else.
+    setTimeout(() => {
+      pressed = null;
+      if (missed?.isConnected && !isLeaving) htmx.trigger(missed, "submit");
+      missed = null;
+    });
+  };
+  document.addEventListener("pointerup", release, true);
+  document.addEventListener("pointercancel", release, true);
+
   // What a person did to a part, to be done again to the one that takes its place.
   const TARGETS = "a[href], button, summary, input, select, textarea, [tabindex]";
   const rowWith = (part, key) => (key && part.querySelector(`tr[data-row="${CSS.escape(key)}"]`)) || part;
@@ -114,6 +136,12 @@
   document.addEventListener("htmx:beforeSwap", (event) => {
     const { target, xhr } = event.detail;
     if (!event.detail.shouldSwap || !target.matches?.("[data-live]")) return;
+    if (target.contains(pressed)) {
+      event.detail.shouldSwap = false;
+      // The timer asks again by itself.
+      missed = event.detail.requestConfig.elt.closest("form");
+      return;
+    }
     if (!asksItself(event.detail)) {
       // A filter or a choice of columns: other rows, from their start, but what was open stays so.
       before = null;

@@ -101,6 +101,40 @@ def test_filter_answers_while_typing_and_keeps_focus_and_address(
     expect(page.locator("[data-filter-box]")).to_have_value("")
 
 
+@pytest.mark.parametrize("revision", [1, 2], ids=["same", "changed"])
+def test_click_is_not_lost_when_an_answer_comes_while_the_button_is_held(
+    open_page: OpenPage, shown: live_pages.Shown, revision: int
+) -> None:
+    page = open_page("/live/")
+    page.locator("[data-filter-box]").press_sequentially("gpu-1")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    page.locator(".chip").hover()
+
+    # The box loses the focus, which is a change, and the list asks for itself twice.
+    page.mouse.down()
+    shown.revision = revision
+    page.wait_for_timeout(4_500)
+    page.mouse.up()
+
+    expect(page).to_have_url(re.compile(r"/live/$"))
+    expect(page.locator("tbody tr")).to_have_count(2)
+
+
+def test_filter_takes_hold_when_its_answer_came_while_the_button_was_held(
+    open_page: OpenPage, shown: live_pages.Shown
+) -> None:
+    page = open_page("/live/")
+    page.locator("[data-filter-box]").press_sequentially("gpu-1")
+    page.locator('[data-row="gpu-0"]').hover()
+
+    page.mouse.down()
+    page.wait_for_timeout(1_000)
+    page.mouse.up()
+
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page).to_have_url(re.compile(r"/live/\?q=gpu-1$"))
+
+
 def test_filter_works_without_a_script(open_page: OpenPage, shown: live_pages.Shown) -> None:
     page = open_page("/live/", java_script_enabled=False)
 
