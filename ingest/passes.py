@@ -19,7 +19,7 @@ from django.db.utils import Error as DatabaseError
 from clusters import services as clusters
 from clusters.choices import Reach
 from clusters.models import ClusterKind
-from clusters.services import KindFailure, Overtaken
+from clusters.services import KindFailure
 from dra.catalogue import Statement
 from ingest.database import give_back
 from ingest.messages import (
@@ -86,7 +86,7 @@ class Pass:
         return None if self._answered else self._failure
 
     def run(self) -> None:
-        """Until all readers have ended, or the pass is stopped."""
+        """Until all readers have ended, or the pass is stopped. Raises Overtaken."""
         _collect_garbage_rarely()
         if not self._readers:
             while not is_stopping() and self._writer.derive_some():
@@ -99,8 +99,6 @@ class Pass:
                 self._take_all()
                 if not self._is_stopped:
                     self._finish()
-            except Overtaken as overtaken:
-                log.warning("another worker reads this cluster", kind=str(overtaken))
             except psycopg.errors.DiskFull as error:
                 self._record_disk_full(error)
             finally:

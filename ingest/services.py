@@ -20,7 +20,7 @@ from django.db.models import Exists, OuterRef, Q
 from clusters import services as clusters
 from clusters.choices import ReadState
 from clusters.models import Cluster, ClusterKind
-from clusters.services import KindFailure
+from clusters.services import KindFailure, Overtaken
 from ingest import connections, leases
 from ingest.channel import Channel
 from ingest.configured import Configuration, configured_clusters
@@ -116,7 +116,12 @@ def sync_cluster(cluster_id: int, *, seconds: float, clock: Callable[[], datetim
     with leases.holder().held(f"{_SYNC_LEASE}{cluster_id}", seconds=lease_seconds) as is_ours:
         if not is_ours:
             return SyncResult(is_busy=True)
-        return _sync(cluster, seconds=seconds, clock=clock)
+        try:
+            return _sync(cluster, seconds=seconds, clock=clock)
+        except Overtaken as overtaken:
+            # It took the lease that had run out.
+            log.warning("another worker reads this cluster", kind=str(overtaken))
+            return SyncResult(is_busy=True)
 
 
 def clusters_in_sync() -> set[int]:

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 from django.db import connection
 
@@ -25,6 +26,17 @@ if TYPE_CHECKING:
 
 def clock() -> datetime:
     return datetime.now(UTC)
+
+
+def another_connection() -> psycopg.Connection[Any]:
+    """As another worker has it; what it did is committed at the end of its block."""
+    parameters = connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}
+    return psycopg.connect(**parameters)
+
+
+def is_waited_for(other: psycopg.Connection[Any]) -> bool:
+    """Whether somebody waits for a lock that another has."""
+    return other.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is not None
 
 
 @pytest.fixture

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import psycopg
 import pytest
 from django.db import connection
 
@@ -21,7 +20,7 @@ from pools.models import Pool
 from simulator import server
 from tests.factories import kube
 from tests.factories.snapshots import SNAPSHOT
-from tests.integration.ingest.conftest import clock
+from tests.integration.ingest.conftest import another_connection, clock, is_waited_for
 from tests.integration.ingest.test_keeping import Kept
 from tests.integration.ingest.test_sync import eventually
 
@@ -54,8 +53,7 @@ def later() -> datetime:
 
 def find_database_away(cluster: Cluster) -> None:
     """A pass that can store nothing."""
-    parameters = connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}
-    with psycopg.connect(**parameters) as other:
+    with another_connection() as other:
         other.execute("SELECT FROM clusters_clusterkind FOR UPDATE")
         with connection.cursor() as cursor:
             cursor.execute("SET lock_timeout = '200ms'")
@@ -142,11 +140,6 @@ def test_upkeep_leaves_a_window_alone_that_is_still_open(cluster: Cluster, sync:
     assert reasons(cluster) == set()
 
 
-def is_waited_for(other: psycopg.Connection[Any]) -> bool:
-    """Whether somebody waits for a lock that another has."""
-    return other.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is not None
-
-
 def test_resuming_waits_for_whoever_writes_about_the_cluster_and_keeps_nobody_waiting(
     cluster: Cluster, sync: Sync
 ) -> None:
@@ -158,8 +151,7 @@ def test_resuming_waits_for_whoever_writes_about_the_cluster_and_keeps_nobody_wa
         connection.close()
 
     resuming = threading.Thread(target=resume)
-    parameters = connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}
-    with psycopg.connect(**parameters) as other:
+    with another_connection() as other:
         other.execute("UPDATE clusters_cluster SET reach = reach WHERE id = %s", [cluster.pk])
         resuming.start()
         eventually(lambda: is_waited_for(other))

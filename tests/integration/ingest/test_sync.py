@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,7 +24,7 @@ from objects.services.staging import open_cursor
 from pools.models import Device, DeviceClass, Node, Pool, PoolSample
 from pools.services import derive
 from tests.factories import kube
-from tests.integration.ingest.conftest import clock
+from tests.integration.ingest.conftest import another_connection, clock, is_waited_for
 from tests.statements import sent_statements
 
 if TYPE_CHECKING:
@@ -131,6 +132,25 @@ def test_sync_makes_rows_of_what_is_stored_where_they_are_made_in_another_way_by
     assert figures() == (1, True, 2, 0, 0, 2)
     versions = ClusterKind.objects.values_list("kind", "record_version")
     assert dict(versions) == {kind.name: kind.record_version for kind in watched_kinds()}
+
+
+def test_sync_leaves_a_cluster_to_a_worker_that_has_read_on(cluster: Cluster, sync: Sync) -> None:
+    sync()
+    ClusterKind.objects.filter(kind="Node").update(record_version=0)
+    results: list[SyncResult] = []
+
+    def read() -> None:
+        results.append(sync())
+        connection.close()
+
+    reading = threading.Thread(target=read)
+    with another_connection() as other:
+        other.execute("UPDATE clusters_clusterkind SET resource_version = '7' WHERE kind = 'Node'")
+        reading.start()
+        eventually(lambda: is_waited_for(other))
+    reading.join()
+
+    assert results == [SyncResult(is_busy=True)]
 
 
 def test_sync_of_a_cluster_that_serves_nothing_takes_few_statements_once_that_is_stored(
