@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import structlog
+
 from dra.parsing import parse_taint_rule
 from dra.values import DriverName, PoolKey, PoolName, TaintRule
 from kube.kinds import DEVICE_TAINT_RULE
@@ -18,13 +20,21 @@ if TYPE_CHECKING:
     from objects.services.log import ObjectChange
     from objects.services.staging import Cursor
 
+log = structlog.get_logger()
 
-def taint_rules(cluster_id: int) -> tuple[TaintRule, ...]:
-    """All living rules."""
+
+def taint_rules(cluster_id: int) -> tuple[TaintRule, ...] | None:
+    """All living rules; None as soon as one of them cannot be read, since nobody knows which devices that one taints."""
     living = queries.living_versions(cluster_id, DEVICE_TAINT_RULE.name).values()
     contents = queries.bodies(cluster_id, [digest for digest, _, _ in living])
-    rules = [_rule(contents[digest]) for digest, _, _ in living if digest in contents]
-    return tuple(sorted((rule for rule in rules if rule), key=lambda r: (r.name, r.uid)))
+    rules: list[TaintRule] = []
+    for digest, _, _ in living:
+        rule = _rule(contents[digest]) if digest in contents else None
+        if rule is None:
+            log.error("a taint rule cannot be read", cluster=cluster_id, digest=digest.hex)
+            return None
+        rules.append(rule)
+    return tuple(sorted(rules, key=lambda each: (each.name, each.uid)))
 
 
 def record_taint_rules(

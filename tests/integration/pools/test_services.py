@@ -17,7 +17,7 @@ from dra.values import DriverName, PoolKey, PoolName, Release
 from kube.digest import body_digest
 from kube.objects import decode_metadata, seen_object
 from objects.choices import Op
-from objects.models import Body
+from objects.models import Body, KubeObject
 from objects.services.changes import RowChanges
 from objects.services.log import NewEvent, record_events
 from objects.services.staging import open_cursor
@@ -419,6 +419,20 @@ def test_pool_of_a_slice_whose_body_is_lost_keeps_its_figures_and_the_others_are
 
     assert (figures("node-1"), figures("node-2")) == ((2, 0, 2), (2, 0, 2))
     assert Pool.objects.get(name="node-1").problem_codes == ["figures_not_stored"]
+
+
+def test_device_is_not_free_when_a_taint_rule_cannot_be_read(cluster: Cluster) -> None:
+    store(
+        cluster,
+        kube.taint_rule("rule-a", selector={"pool": "node-1"}),
+        kube.taint_rule("rule-b", selector={"pool": "elsewhere"}),
+    )
+    Body.objects.filter(digest=KubeObject.objects.get(name="rule-a").digest).delete()
+
+    store(cluster, kube.resource_slice("slice-a"), now=NOON + MINUTE)
+
+    assert figures() == (2, 0, None)
+    assert set(Device.objects.values_list("state", flat=True)) == {"unknown"}
 
 
 def test_pool_of_two_devices_that_are_one_once_stored_keeps_its_figures(cluster: Cluster) -> None:
