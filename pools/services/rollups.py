@@ -62,7 +62,7 @@ ON CONFLICT DO NOTHING
 
 
 def roll_up(cluster_id: int, *, now: datetime) -> int:
-    """Write the hours that are over and not written yet; returns how many hours that were.
+    """Write the hours that are over and not written yet; returns at how many hours it looked.
 
     An hour of which not all was read waits for that: only whoever reads on finds out what was missed in it. So a pause is no time in
     which nothing changed.
@@ -77,11 +77,26 @@ def roll_up(cluster_id: int, *, now: datetime) -> int:
         while hour is not None and hour <= latest:
             with raising_revisions(cluster_id) as subjects:
                 cursor.execute(_ROLL_UP, _parameters(cluster_id, hour))
-                if cursor.rowcount:
+                is_known = bool(cursor.rowcount)
+                if is_known:
                     subjects.add(POOLS)
-            hour += _HOUR
+            hour = hour + _HOUR if is_known else _next_known(cursor, cluster_id, hour + _HOUR)
             count += 1
     return count
+
+
+def _next_known(cursor: Cursor, cluster_id: int, after: datetime) -> datetime | None:
+    """Of an hour in which nothing was known: the next one in which that may be otherwise, by a sample or by the end of a gap."""
+    kinds = list(registry.figure_kinds())
+    cursor.execute(
+        "SELECT least("
+        "(SELECT min(at) FROM pools_poolsample WHERE cluster_id = %(cluster)s AND at >= %(after)s),"
+        "(SELECT min(ended_at) FROM clusters_gap"
+        " WHERE cluster_id = %(cluster)s AND kind = ANY(%(kinds)s) AND ended_at >= %(after)s))",
+        {"cluster": cluster_id, "after": after, "kinds": kinds},
+    )
+    (moment,) = cursor.fetchone() or (None,)
+    return None if moment is None else _floor(moment)
 
 
 def _parameters(cluster_id: int, hour: datetime) -> dict[str, object]:

@@ -46,6 +46,7 @@ pytestmark = pytest.mark.django_db
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 
 
 @pytest.fixture
@@ -550,6 +551,24 @@ def test_roll_up_leaves_hours_of_a_pause_until_it_is_known_what_they_were(
         (NOON, 3600),
         (NOON + HOUR, 1800),
         (NOON + 9 * HOUR, 3600),
+    ]
+
+
+def test_roll_up_leaps_over_hours_in_which_nothing_can_be_known(cluster: Cluster) -> None:
+    slice_ = kube.resource_slice("slice-a")
+    store(cluster, slice_)
+    store(cluster, slice_, now=NOON + 30 * MINUTE, op=Op.DELETED)
+    note_read(cluster, until=NOON + 5 * DAY)
+
+    empty = rollups.roll_up(cluster.pk, now=NOON + 5 * DAY)
+    store(cluster, slice_, now=NOON + 5 * DAY)
+    note_read(cluster, until=NOON + 5 * DAY + 2 * HOUR)
+    back = rollups.roll_up(cluster.pk, now=NOON + 5 * DAY + HOUR + 3 * MINUTE)
+
+    assert (empty, back) == (2, 2)
+    assert [(hour, seconds) for hour, seconds, *_ in hours(cluster)] == [
+        (NOON, 1800),
+        (NOON + 5 * DAY, 3600),
     ]
 
 
