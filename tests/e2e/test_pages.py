@@ -212,6 +212,24 @@ def test_long_taint_stays_inside_of_its_frame(
     assert set(over) == {0}
 
 
+@pytest.mark.parametrize("path", ["/nodes/", "/pools/", "/devices/", "/clusters/", "/"])
+def test_on_a_phone_nothing_of_a_cell_stands_below_its_label(
+    open_page: OpenPage, synced: object, path: str
+) -> None:
+    page = open_page(path, viewport=PHONE)
+    parts = page.locator(".stacks > tbody > tr > td > :not(.visually-hidden):visible")
+    expect(parts.first).to_be_visible()
+
+    is_beside = parts.evaluate_all(
+        """parts => parts.map(part => {
+            const [left, cell] = [part, part.parentElement].map(each => each.getBoundingClientRect().left);
+            return left - cell >= 6 * 16;
+        })"""
+    )
+
+    assert set(is_beside) == {True}
+
+
 def bytes_of_page(page: Page, path: str) -> int:
     """On the wire, of the page alone."""
     page.goto(path, wait_until="load")
