@@ -145,5 +145,5 @@ def _answer(states: Mapping[str, int]) -> str:
         _("%(n)s free") % {"n": number(states.get("available", 0))},
     ]
     if states.get("unknown"):
-        words.append(_("%(n)s of which nothing is known") % {"n": number(states["unknown"])})
+        words.append(_("%(n)s unknown") % {"n": number(states["unknown"])})
     return ", ".join(words) + "."

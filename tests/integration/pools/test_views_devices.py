@@ -59,7 +59,7 @@ def test_device_list_shows_attributes_capacity_state_and_holders(visit: Visit, p
             "Held by": "unknown",
         },
     ]
-    assert page.answer == "2 devices, 0 free, 1 of which nothing is known."
+    assert page.answer == "2 devices, 0 free, 1 unknown."
 
 
 def test_device_list_links_device_pool_driver_and_node(visit: Visit) -> None:
