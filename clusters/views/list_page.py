@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from clusters.views.emptiness import Emptiness, emptiness, no_such_cluster
 from clusters.views.live import Live, LivePage, live_page
 from clusters.views.narrowing import culprits, kind_behind, unfiltered_count
-from ui.lists import CURSOR, SORT, Choice, Column, Export, Filter, ListView, list_view
+from ui.lists import CURSOR, FILTER_BOX, SORT, Choice, Column, Export, Filter, ListView, list_view
 from ui.paging import InvalidCursor, Page, keyset_page
 from ui.parameters import Parameter, Refusal
 
@@ -149,11 +149,18 @@ def _unanswered(
         filters=_selects(listing.parameters, query, {}),
         labels=_labels(listing.parameters),
         placeholder=str(listing.placeholder),
-        problems=[f"{each.param}: {each.message}" for each in refused],
+        problems=[_refused_words(each) for each in refused],
     )
     # The live part goes on asking for what is in the address.
     frame = replace(frame, url=f"{request.path}?{request.GET.urlencode(safe='/:')}")
     return ListPage(title=listing.title, list=frame, empty=empty, is_answered=False)
+
+
+def _refused_words(refusal: Refusal) -> str:
+    """The message, after the filter's name; the box has none that the page shows."""
+    if refusal.param == FILTER_BOX:
+        return refusal.message
+    return f"{refusal.param}: {refusal.message}"
 
 
 def _answered(shown: _Shown[M, W], request: HttpRequest, scope: Scope, wanted: W) -> ListPage:

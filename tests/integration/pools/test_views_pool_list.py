@@ -229,10 +229,10 @@ TERMS = "cluster:, driver:, fits:, problem:, complete:, pool:, node:, vanished:,
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("q=foo:bar", f"q: There is no filter “foo:”. There are: {TERMS}."),
+        ("q=foo:bar", f"There is no filter “foo:”. There are: {TERMS}."),
         (
             "q=memory>=40Gi",
-            f"q: “memory>=40Gi” compares something, and nothing of this list can be compared. Filters: {TERMS}.",
+            f"“memory>=40Gi” compares something, and nothing of this list can be compared. Filters: {TERMS}.",
         ),
         ("q=cluster:typo", "cluster: There is no cluster “typo”; there are: one, two."),
         (
