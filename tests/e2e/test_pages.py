@@ -212,6 +212,23 @@ def test_long_taint_stays_inside_of_its_frame(
     assert set(over) == {0}
 
 
+def test_taint_in_a_list_breaks_into_two_lines_at_most(
+    open_page: OpenPage, synced: object
+) -> None:
+    page = open_page("/devices/?tainted=true")
+    tags = page.locator(".list-table .tag:visible")
+    expect(tags.first).to_be_visible()
+
+    lines = tags.evaluate_all(
+        "tags => tags.map(tag => Math.round(tag.clientHeight / parseFloat(getComputedStyle(tag).lineHeight)))"
+    )
+
+    assert max(lines) <= 2
+    head = page.get_by_role("columnheader", name="Held by").bounding_box()
+    assert head is not None
+    assert head["x"] + head["width"] < WIDE["width"]
+
+
 @pytest.mark.parametrize("path", ["/nodes/", "/pools/", "/devices/", "/clusters/", "/"])
 def test_on_a_phone_nothing_of_a_cell_stands_below_its_label(
     open_page: OpenPage, synced: object, path: str
