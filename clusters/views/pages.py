@@ -107,6 +107,8 @@ class ClusterPage:
     was_read: bool
     # Kinds that are followed and were never read, in words; empty: none, or all of them.
     unread: str
+    # Why nothing at all is read now, in a word; empty: it is read, or this is the past.
+    left_unread: str
     # None: not read yet.
     nodes_total: int | None
     nodes_not_ready: tuple[str, ...]
@@ -217,6 +219,7 @@ def cluster_page(snapshot: Snapshot, row: Cluster, *, may_change: bool) -> Clust
         gaps=_gap_lines(queries.latest_gaps(snapshot, row.pk)),
         was_read=was_read(row),
         unread=_unread(row),
+        left_unread=_left_unread(row, is_past=snapshot.at is not None),
         nodes_total=nodes.object_count if nodes and nodes.last_synced_at else None,
         nodes_not_ready=_needing_attention(snapshot, NODE, row.pk),
         is_past=snapshot.at is not None,
@@ -297,6 +300,12 @@ def _kind_line(name: str, capabilities: Capabilities | None, read: ClusterKind |
         is_followed=registry.watched_kind(name) is not None,
         tone=_READ_TONES.get(read.state, "") if read else "",
     )
+
+
+def _left_unread(row: Cluster, *, is_past: bool) -> str:
+    if is_past or (row.is_watched and not row.is_paused):
+        return ""
+    return _("paused") if row.is_watched else _("no longer watched")
 
 
 def _gates(capabilities: Capabilities | None) -> tuple[tuple[str, ...], tuple[GateLine, ...]]:

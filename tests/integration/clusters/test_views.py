@@ -320,6 +320,26 @@ def test_cluster_page_without_gaps_says_so_only_of_what_was_read(
     assert section.one("p", class_="card-text").text == text
 
 
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [({"is_paused": True}, "paused"), ({"is_watched": False}, "no longer watched")],
+)
+def test_cluster_page_of_what_is_left_unread_calls_nothing_watched_or_seen(
+    visit: Visit, cluster: Cluster, fields: dict[str, Any], why: str
+) -> None:
+    Cluster.objects.filter(pk=cluster.pk).update(**fields)
+
+    page = visit(f"/clusters/{cluster.pk}/")
+
+    kinds = page.one("section", aria_labelledby="kinds-title").rows()
+    (slices,) = [row for row in kinds if row["Kind"] == "ResourceSlice"]
+    gaps = page.one("section", aria_labelledby="gaps-title")
+    assert slices["State"] == why
+    assert gaps.one("p", class_="card-text").text == (
+        f"None noted so far. Nothing is read now: {why}."
+    )
+
+
 def test_cluster_page_names_nodes_that_are_not_ready(visit: Visit, cluster: Cluster) -> None:
     cluster.kinds.create(kind="Node", state="watching", last_synced_at=NOON, object_count=3)
     api_rows.node(cluster, "a")
